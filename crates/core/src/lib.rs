@@ -1,1 +1,16 @@
-//! Placeholder.
+//! The pure core of Deputize. A run is a state machine over an append-only log: `run` folds events, `program`s say what
+//! they want next, `govern` turns wants into started steps or refusals, `context` makes the bytes that a model sees.
+//!
+//! No async, no I/O, no clock, no randomness: everything comes in by commands and goes out as events.
+
+pub mod brief;
+pub mod budget;
+pub mod code;
+pub mod definition;
+pub mod digest;
+pub mod event;
+pub mod id;
+pub mod message;
+pub mod schema;
+pub mod step;
+pub mod summary;

@@ -1,0 +1,180 @@
+//! What passes between a run and a model: turns, tool calls, usage, tool outputs, and the request that is sent.
+
+use crate::id::{Digest, ModelName, ToolName};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The arguments of a tool call as the model gave them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arguments {
+    /// Valid JSON (an object, if the model kept to the schema).
+    Json(Value),
+    /// Text that is no JSON, kept as it came.
+    Malformed(String),
+}
+
+impl Arguments {
+    /// Reads what a provider sent; an empty text is an empty object.
+    pub fn from_text(text: &str) -> Arguments {
+        if text.trim().is_empty() {
+            return Arguments::Json(Value::Object(serde_json::Map::new()));
+        }
+        serde_json::from_str(text).map_or_else(|_| Arguments::Malformed(text.to_string()), Arguments::Json)
+    }
+}
+
+/// One tool call of a turn. Its id in requests is made from the step's label, so that ids are unique and stable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The name as the model wrote it.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Arguments,
+}
+
+/// Why a model stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// It had said all.
+    #[default]
+    End,
+    /// It waits for the results of its calls.
+    ToolCalls,
+    /// The output limit cut it off.
+    Length,
+    /// A filter of the provider cut it off.
+    Filter,
+    /// It declined.
+    Refusal,
+}
+
+/// What a model answered: text and calls, in the order of the calls.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Its text; may be empty when there are calls.
+    pub text: String,
+    /// Its calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
+    /// Why it stopped.
+    #[serde(default)]
+    pub stop: Stop,
+}
+
+/// Tokens as a provider counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Input tokens, cached ones included.
+    pub input_tokens: u64,
+    /// The part of the input that came from a prompt cache.
+    pub cached_tokens: u64,
+    /// Output tokens, reasoning included.
+    pub output_tokens: u64,
+}
+
+impl Usage {
+    /// What a token budget counts: input and output.
+    pub fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+    /// Adds another usage to this one.
+    pub fn add(&mut self, other: &Usage) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+    }
+}
+
+/// What a tool gave back: bounded text, and the whole by reference when it was longer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolOutput {
+    /// What the model is shown.
+    pub text: String,
+    /// The whole, when `text` is only its beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<BlobRef>,
+}
+
+/// Content kept beside the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlobRef {
+    /// SHA-256 of the content.
+    pub sha256: Digest,
+    /// Its length in bytes.
+    pub len: u64,
+}
+
+/// A tool as a model is offered it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolOffer {
+    /// Its name.
+    pub name: ToolName,
+    /// What it does, for the model.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub input_schema: Value,
+}
+
+/// A call as it stands in a request: the id and the arguments' text are made here, not taken from the provider.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SentCall {
+    /// Unique in the conversation.
+    pub id: String,
+    /// The tool's name as the model wrote it.
+    pub name: String,
+    /// A JSON object as text.
+    pub arguments: String,
+}
+
+/// One message of a request. Every call of an assistant message is answered by exactly one tool message, in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+pub enum Message {
+    /// The task, or a repair or closing request of the program. Never empty.
+    User {
+        /// The text.
+        text: String,
+    },
+    /// An earlier answer.
+    Assistant {
+        /// Its text; may be empty only when there are calls.
+        text: String,
+        /// Its calls.
+        calls: Vec<SentCall>,
+    },
+    /// The result of a call. Never empty.
+    Tool {
+        /// The id of the call.
+        call: String,
+        /// The tool.
+        name: String,
+        /// The result.
+        text: String,
+    },
+}
+
+/// The whole of one model call as the core decides it; a provider's adapter only translates it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// `provider:model`.
+    pub model: ModelName,
+    /// Tools, in a stable order.
+    pub tools: Vec<ToolOffer>,
+    /// The system prompt.
+    pub system: String,
+    /// The conversation.
+    pub messages: Vec<Message>,
+    /// The schema that the answer must have, when the model is to be held to it natively.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+    /// Output limit in tokens.
+    pub max_output: u64,
+    /// Sampling temperature, if one is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Reasoning effort, if one is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+}
