@@ -1,0 +1,1 @@
+//! Tests of inline_tests.
