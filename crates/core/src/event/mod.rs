@@ -4,7 +4,7 @@
 
 mod upcast;
 
-pub use upcast::{VERSION, read};
+pub use upcast::{Unreadable, VERSION, read};
 
 use crate::brief::Brief;
 use crate::budget::Spend;
