@@ -1,0 +1,61 @@
+//! A message as people see it: place, level, code, text, the line with a mark below the column, and what to do.
+
+use deputize_core::definition::message::{Level, Message};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Characters of a source line that are shown; a longer one is cut around the mark.
+const WIDTH: usize = 120;
+
+/// Plain text of several lines, with a final newline. Control characters of the input are made visible, since what is
+/// shown may come from anybody's file.
+pub fn render(message: &Message, sources: &BTreeMap<String, String>) -> String {
+    let mut out = String::new();
+    if let Some(file) = &message.file {
+        out.push_str(&clean(file));
+        for number in [message.line, message.column].into_iter().flatten() {
+            let _ = write!(out, ":{number}");
+        }
+        out.push_str(": ");
+    }
+    let level = match message.level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Info => "info",
+    };
+    let _ = writeln!(out, "{level}[{}]: {}", clean(&message.code), clean(&message.text));
+    if let Some(excerpt) = excerpt(message, sources) {
+        out.push_str(&excerpt);
+    }
+    if let Some(hint) = &message.hint {
+        let _ = writeln!(out, "  = {}", clean(hint));
+    }
+    out
+}
+
+fn excerpt(message: &Message, sources: &BTreeMap<String, String>) -> Option<String> {
+    let (file, number) = (message.file.as_ref()?, message.line?);
+    let index = usize::try_from(number.checked_sub(1)?).ok()?;
+    let line = sources.get(file)?.lines().nth(index)?.trim_end();
+    let column = usize::try_from(message.column.unwrap_or(1).max(1)).ok()?;
+    let skipped = if column > WIDTH { column - WIDTH / 2 } else { 0 };
+    let shown: String = line.chars().skip(skipped).take(WIDTH).map(visible).collect();
+    let mark = " ".repeat(column.saturating_sub(skipped + 1).min(WIDTH));
+    let bar = " ".repeat(number.to_string().len());
+    Some(format!("  {number} | {shown}\n  {bar} | {mark}^\n"))
+}
+
+fn clean(text: &str) -> String {
+    text.chars().map(visible).collect()
+}
+
+/// One character for one, so that columns stay right. Beside control characters, those that turn the writing direction
+/// or hide themselves would let a file forge what the terminal shows.
+fn visible(c: char) -> char {
+    match c {
+        '\t' => ' ',
+        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => '\u{fffd}',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    }
+}
