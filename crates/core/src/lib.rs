@@ -3,14 +3,20 @@
 //!
 //! No async, no I/O, no clock, no randomness: everything comes in by commands and goes out as events.
 
+pub mod answer;
 pub mod brief;
 pub mod budget;
 pub mod code;
+pub mod context;
 pub mod definition;
 pub mod digest;
 pub mod event;
+pub mod govern;
 pub mod id;
 pub mod message;
+pub mod pattern;
+pub mod program;
+pub mod run;
 pub mod schema;
 pub mod step;
 pub mod summary;

@@ -89,6 +89,9 @@ pub struct StepStart {
     /// For a model call: the output limit that was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output: Option<u64>,
+    /// For a closing: the room that its input was given, in tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<u64>,
     /// For a model call: digest of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,

@@ -1,0 +1,196 @@
+//! The one place that decides the bytes a model sees. Layout, most stable first: tools, system prompt, the brief, the
+//! turns, a repair or closing message. What is rendered depends on the ask and on steps recorded before its start.
+
+mod offer;
+mod result;
+mod system;
+mod task;
+
+use crate::definition::{Structured, Team};
+use crate::event::Started;
+use crate::id::Label;
+use crate::message::{Arguments, Message, Request, SentCall, Turn};
+use crate::run::RunState;
+use crate::step::{Ask, Form, Product, Prompt, Task};
+use std::sync::Arc;
+
+pub use offer::delegate_tool;
+pub use result::bounded;
+
+/// A request that lacks only its output limit.
+pub struct Draft {
+    request: Request,
+}
+
+impl Draft {
+    /// About how many tokens the input has: bytes / 3.6, as no tokenizer is at hand.
+    pub fn estimate(&self) -> u64 {
+        let r = &self.request;
+        let tools: usize = r.tools.iter().map(|t| t.description.len() + t.input_schema.to_string().len() + 20).sum();
+        let messages: usize = r.messages.iter().map(|m| 12 + size(m)).sum();
+        tokens(tools + r.system.len() + messages)
+    }
+    /// The request.
+    pub fn finish(mut self, max_output: u64) -> Request {
+        self.request.max_output = max_output;
+        self.request
+    }
+}
+
+/// Tokens of so many bytes, estimated.
+pub fn tokens(bytes: usize) -> u64 {
+    (bytes as u64 * 10).div_ceil(36)
+}
+
+/// Bytes of so many tokens, estimated.
+pub(crate) fn bytes(tokens: u64) -> usize {
+    usize::try_from(tokens.saturating_mul(36) / 10).unwrap_or(usize::MAX)
+}
+
+fn size(message: &Message) -> usize {
+    match message {
+        Message::User { text } => text.len(),
+        Message::Assistant { text, calls } => {
+            text.len() + calls.iter().map(|c| c.name.len() + c.arguments.len() + 30).sum::<usize>()
+        }
+        Message::Tool { text, .. } => text.len() + 20,
+    }
+}
+
+/// The request of a started model step, with the output limit that was decided then. None for any other step.
+pub fn render(state: &RunState, team: &Team, label: &Label) -> Option<Request> {
+    let step = state.step(label)?;
+    let max_output = step.max_output?;
+    Some(draft(state, team, label, &step.ask, step.room)?.finish(max_output))
+}
+
+/// The request of a model step without its output limit. `room` bounds the input of a closing, in tokens.
+pub fn draft(state: &RunState, team: &Team, label: &Label, ask: &Arc<Ask>, room: Option<u64>) -> Option<Draft> {
+    let Ask::Model { agent, prompt, .. } = &**ask else { return None };
+    let (started, agent) = (state.started()?, team.agents.get(agent)?);
+    let tools = if prompt.tools { offer::tools(team, agent, started) } else { Vec::new() };
+    let system = system::prompt(team, agent, started);
+    let first = match &prompt.task {
+        Task::Brief => task::text(&started.brief),
+        Task::Text(text) => text.clone(),
+    };
+    let messages = match (&prompt.close, room) {
+        (Some(close), Some(room)) => vec![closing(state, team, prompt, first, close, room, system.len())],
+        _ => conversation(state, team, label, prompt, first),
+    };
+    let limits = team.models.limits(&started.model);
+    let schema = native_schema(started, prompt, limits.structured, tools.is_empty());
+    let request = Request {
+        model: started.model.clone(),
+        tools,
+        system,
+        messages,
+        schema,
+        max_output: 0,
+        temperature: limits.temperature,
+        effort: agent.effort.clone(),
+    };
+    Some(Draft { request })
+}
+
+/// Whether the provider itself holds the model to the output schema; by prompt it is asked for always.
+fn native_schema(
+    started: &Started,
+    prompt: &Prompt,
+    structured: Structured,
+    no_tools: bool,
+) -> Option<serde_json::Value> {
+    let brief = &started.brief;
+    let own = brief.output.by != crate::brief::Origin::Default && prompt.form == Form::Output;
+    let native = match structured {
+        Structured::Native => true,
+        Structured::Auto => no_tools && brief.success.value.statements.is_empty(),
+        Structured::Prompt => false,
+    };
+    (own && native).then(|| brief.output.value.clone())
+}
+
+fn conversation(state: &RunState, team: &Team, label: &Label, prompt: &Prompt, first: String) -> Vec<Message> {
+    let mut out = vec![Message::User { text: first }];
+    let mut evidence = 0;
+    for (turn_label, turn) in turns(state, prompt) {
+        out.push(Message::Assistant { text: turn.text.clone(), calls: sent(&turn_label, turn) });
+        for (i, call) in turn.calls.iter().enumerate() {
+            let text = result::text(state, team, &turn_label.call(i), &call.name, &mut evidence);
+            out.push(Message::Tool { call: call_id(&turn_label, i), name: call.name.clone(), text });
+        }
+    }
+    if let Some(close) = &prompt.close {
+        out.push(Message::User { text: close.clone() });
+    }
+    repair(state, label, &mut out);
+    out
+}
+
+fn turns<'a>(state: &'a RunState, prompt: &Prompt) -> Vec<(Label, &'a Turn)> {
+    let label = |n: u64| Label::under(&prompt.thread, &format!("t{n}"));
+    (1..=prompt.upto).filter_map(|n| Some((label(n), state.turn(label(n).as_str())?))).collect()
+}
+
+/// After an answer that broke its contract: that answer, and what is wrong with it.
+fn repair(state: &RunState, label: &Label, out: &mut Vec<Message>) {
+    let Some(rejected) = state.step(label).and_then(|s| s.rejected.as_ref()) else { return };
+    if let Product::Turn(turn) = &rejected.product
+        && !turn.text.trim().is_empty()
+    {
+        out.push(Message::Assistant { text: turn.text.clone(), calls: Vec::new() });
+    }
+    out.push(Message::User { text: format!("Your answer cannot be accepted: {}.", rejected.why) });
+}
+
+/// Ids of calls come from labels: unique in a conversation, the same after every resume, in a form all providers take.
+fn call_id(turn: &Label, index: usize) -> String {
+    format!("{}_c{index}", turn.as_str().replace(['/', '.', '~'], "_"))
+}
+
+fn sent(turn_label: &Label, turn: &Turn) -> Vec<SentCall> {
+    let one = |(i, call): (usize, &crate::message::ToolCall)| {
+        let arguments = match &call.arguments {
+            Arguments::Json(value @ serde_json::Value::Object(_)) => value.to_string(),
+            // Servers parse this text: what is no object is sent inside one.
+            Arguments::Json(value) => serde_json::json!({ "value": value }).to_string(),
+            Arguments::Malformed(text) => serde_json::json!({ "unparsed": text }).to_string(),
+        };
+        SentCall { id: call_id(turn_label, i), name: call.name.clone(), arguments }
+    };
+    turn.calls.iter().enumerate().map(one).collect()
+}
+
+/// A closing is one user message: the task, what the steps gave (each cut to an equal share of the room), the request.
+fn closing(
+    state: &RunState,
+    team: &Team,
+    prompt: &Prompt,
+    first: String,
+    close: &str,
+    room: u64,
+    system: usize,
+) -> Message {
+    let mut results = Vec::new();
+    let mut evidence = 0;
+    for (label, turn) in turns(state, prompt) {
+        if !turn.text.trim().is_empty() {
+            results.push(format!("You said: {}", turn.text));
+        }
+        for (i, call) in turn.calls.iter().enumerate() {
+            results.push(result::text(state, team, &label.call(i), &call.name, &mut evidence));
+        }
+    }
+    let fixed = system + first.len() + close.len() + 200;
+    let share = bytes(room).saturating_sub(fixed) / results.len().max(1);
+    let mut text = first;
+    text.push_str("\n\n# What was done so far\n");
+    for piece in results {
+        text.push('\n');
+        text.push_str(&bounded(&piece, share.saturating_sub(60)));
+        text.push('\n');
+    }
+    text.push('\n');
+    text.push_str(close);
+    Message::User { text }
+}

@@ -1,0 +1,59 @@
+//! The tools that a model is offered: those of its brief, and `delegate` when there is somebody to delegate to.
+
+use crate::definition::{DELEGATE, Definition, Profile, Team};
+use crate::event::Started;
+use crate::govern::{FIELDS, Field, Shape, may_delegate, required};
+use crate::id::ToolName;
+use crate::message::ToolOffer;
+use serde_json::{Map, Value, json};
+
+/// The offer of a run, `delegate` first, then the tools in the order of the brief.
+pub(super) fn tools(team: &Team, agent: &Definition, started: &Started) -> Vec<ToolOffer> {
+    let children = may_delegate(team, agent, started.depth);
+    let delegate = (!children.is_empty()).then(|| delegate_tool(team.profile, &children));
+    let own = started.brief.tools.value.iter().filter_map(|name| {
+        let spec = team.tools.get(name)?;
+        let (description, input_schema) = (spec.description.clone(), spec.input_schema.clone());
+        Some(ToolOffer { name: name.clone(), description, input_schema })
+    });
+    delegate.into_iter().chain(own).collect()
+}
+
+/// The `delegate` tool for these children. Names stand in the description, not in an enum, so that a name that does not
+/// exist is answered `degraded` instead of being impossible.
+pub fn delegate_tool(profile: Profile, children: &[&Definition]) -> ToolOffer {
+    let mut properties = Map::new();
+    for field in &FIELDS {
+        properties.insert(field.name.into(), schema(field));
+    }
+    let list: Vec<String> = children.iter().map(|c| format!("- {}: {}", c.name, c.description.trim())).collect();
+    let description = format!(
+        "Hand a task to another agent and get its summary back. It starts with an empty conversation and sees only what you \
+         write here. Several calls in one turn run at the same time.\nAgents:\n{}",
+        list.join("\n")
+    );
+    let input_schema = json!({
+        "type": "object",
+        "properties": Value::Object(properties),
+        "required": required(profile, children),
+        "additionalProperties": false
+    });
+    ToolOffer { name: ToolName::new(DELEGATE), description, input_schema }
+}
+
+fn schema(field: &Field) -> Value {
+    match field.shape {
+        Shape::Text => json!({"type": "string", "description": field.about}),
+        Shape::Texts => json!({"type": "array", "items": {"type": "string"}, "description": field.about}),
+        Shape::Caps => {
+            let number = json!({"type": "integer", "minimum": 1});
+            let caps = ["tokens", "time_s", "turns", "tool_calls"].map(|c| (c.to_string(), number.clone()));
+            json!({
+                "type": "object",
+                "properties": Value::Object(Map::from_iter(caps)),
+                "additionalProperties": false,
+                "description": field.about
+            })
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Admission: each want, in the order the program named them, becomes a start, a refusal, or is held while what is kept
+//! back for others may come back. Deny for budget only when nothing can: else the verdict depends on arrival order.
+
+use super::completion::{self, Routed};
+use super::ledger::Ledger;
+use crate::brief::{Mode, Origin, Stated};
+use crate::budget::{Budget, Caps};
+use crate::code::{self, Code};
+use crate::context;
+use crate::definition::{Chosen, Definition, Permission, Team};
+use crate::digest;
+use crate::event::{Event, StepStart};
+use crate::id::{Label, ToolName};
+use crate::message::Arguments;
+use crate::run::{RunState, Status, Step};
+use crate::step::{Ask, Delegation, EffectClass, Refusal, Reserve};
+use std::sync::Arc;
+
+/// The least output of a model call, in tokens.
+const LEAST_OUTPUT: u64 = 256;
+/// The least budget of a child, in tokens.
+const LEAST_CHILD: u64 = 1_000;
+
+/// The verdict on one want.
+enum Verdict {
+    Start(Box<StepStart>),
+    Deny(Refusal),
+    Note(String, String),
+    Hold,
+}
+
+/// What the gate looks at while it goes through a set of wants.
+struct Gate<'a> {
+    state: &'a RunState,
+    team: &'a Team,
+    agent: &'a Definition,
+    /// A scratch copy: what is admitted here counts at once.
+    ledger: Ledger,
+    tripped: Option<Code>,
+    spawned: std::collections::BTreeMap<crate::id::AgentName, u64>,
+    /// By how many delegations the pool is shared.
+    sharers: u64,
+}
+
+/// Due retries first, then the wants in program order.
+pub fn admit(state: &RunState, team: &Team, wants: Vec<(Label, Ask)>) -> Vec<Event> {
+    let Some(agent) = state.started().and_then(|s| team.agents.get(&s.agent)) else { return Vec::new() };
+    let due: Vec<(Label, Arc<Ask>)> = state.waiting().iter().filter_map(|l| due(state, l)).collect();
+    let new = wants.into_iter().filter(|(l, _)| state.step(l).is_none()).map(|(l, a)| (l, Arc::new(a)));
+    let all: Vec<(Label, Arc<Ask>)> = due.into_iter().chain(new).collect();
+    let delegates = |a: &Ask| matches!(a, Ask::Delegate { .. });
+    let running = state.open().into_iter().filter(|l| state.step(l).is_some_and(|s| delegates(&s.ask))).count();
+    let wanted = all.iter().filter(|(_, a)| delegates(a)).count();
+    let sharers = (running + wanted).min(team.budget.concurrency.max(1) as usize) as u64;
+    let (ledger, tripped) = (state.ledger().clone(), state.tripped().cloned());
+    let mut gate = Gate { state, team, agent, ledger, tripped, spawned: Default::default(), sharers };
+    all.into_iter().filter_map(|(label, ask)| gate.pass(label, ask)).collect()
+}
+
+fn due(state: &RunState, label: &Label) -> Option<(Label, Arc<Ask>)> {
+    let step = state.step(label)?;
+    match step.status {
+        Status::Retry { not_before, .. } if not_before <= state.now() => Some((label.clone(), step.ask.clone())),
+        _ => None,
+    }
+}
+
+impl Gate<'_> {
+    fn pass(&mut self, label: Label, ask: Arc<Ask>) -> Option<Event> {
+        let known = self.state.step(&label);
+        let verdict = match &*ask {
+            Ask::Decide { what, why } => Verdict::Note(what.clone(), why.clone()),
+            Ask::Probe { .. } => self.start(&label, &ask, known, EffectClass::ReadOnly, Reserve::default()),
+            Ask::Tool { name, arguments, .. } => self.tool(&label, &ask, known, name, arguments),
+            Ask::Model { closing, .. } => self.model(&label, &ask, known, *closing),
+            Ask::Delegate { arguments, .. } => self.delegate(&label, &ask, arguments),
+        };
+        let event = match verdict {
+            Verdict::Start(start) => Event::StepStarted(start),
+            Verdict::Deny(refusal) => {
+                if refusal.code.is_cap() && self.tripped.is_none() {
+                    self.tripped = Some(refusal.code.clone());
+                }
+                Event::StepDenied { label, ask, refusal }
+            }
+            Verdict::Note(what, why) => Event::Decided { label, what, why },
+            Verdict::Hold => return None,
+        };
+        self.ledger.apply(&event, Reserve::default(), known.is_none());
+        Some(event)
+    }
+
+    fn start(
+        &self,
+        label: &Label,
+        ask: &Arc<Ask>,
+        known: Option<&Step>,
+        effect: EffectClass,
+        reserve: Reserve,
+    ) -> Verdict {
+        let attempt = match known.map(|s| &s.status) {
+            Some(Status::Retry { attempt, .. }) => *attempt,
+            _ => 1,
+        };
+        let (label, ask) = (label.clone(), ask.clone());
+        let start = StepStart {
+            label,
+            ask,
+            attempt,
+            effect,
+            reserve,
+            max_output: None,
+            room: None,
+            digest: None,
+            delegation: None,
+        };
+        Verdict::Start(Box::new(start))
+    }
+
+    fn tool(
+        &self,
+        label: &Label,
+        ask: &Arc<Ask>,
+        known: Option<&Step>,
+        name: &ToolName,
+        arguments: &Arguments,
+    ) -> Verdict {
+        if known.is_some() {
+            return self.start(label, ask, known, self.team.effect(name), Reserve::default());
+        }
+        let held = self.state.started().map_or(&[][..], |s| &s.brief.tools.value[..]);
+        let list = || held.iter().map(ToolName::as_str).collect::<Vec<_>>().join(", ");
+        let Some(spec) = self.team.tools.get(name) else {
+            return deny(code::TOOL_UNKNOWN, format!("there is no tool {name}; the tools are: {}", list()));
+        };
+        if !held.contains(name) {
+            return deny(code::TOOL_NOT_ALLOWED, format!("tool {name} is not allowed here; allowed are: {}", list()));
+        }
+        if let Arguments::Malformed(_) = arguments {
+            return deny(
+                code::TOOL_ARGUMENTS,
+                format!("the arguments of {name} are not valid JSON; call it again with a JSON object"),
+            );
+        }
+        match self.team.permissions.get(&spec.operation).copied().unwrap_or_default() {
+            Permission::Allow => {}
+            Permission::Ask => {
+                let why = format!("{name} needs a person's approval here, and nobody can be asked in this run");
+                return deny(code::APPROVAL_UNAVAILABLE, why);
+            }
+            Permission::Deny => {
+                return deny(code::PERMISSION_DENIED, format!("the policy of this team forbids {name}"));
+            }
+        }
+        if let Some(cap) = &self.tripped {
+            return deny(cap.clone(), stopped(cap));
+        }
+        let cap = self.ledger.cap.tool_calls;
+        if self.ledger.tool_calls >= cap {
+            return deny(code::BUDGET_TOOL_CALLS, format!("all {cap} tool calls of this run are used"));
+        }
+        self.start(label, ask, known, spec.effect, Reserve::default())
+    }
+
+    fn model(&self, label: &Label, ask: &Arc<Ask>, known: Option<&Step>, closing: bool) -> Verdict {
+        if let Some(refusal) = self.counted_out(label, known, closing) {
+            return Verdict::Deny(refusal);
+        }
+        let Some(started) = self.state.started() else { return Verdict::Hold };
+        let limits = self.team.models.limits(&started.model);
+        let left = self.ledger.left(closing);
+        let room = closing.then(|| left.min(limits.context).saturating_sub(LEAST_OUTPUT));
+        let Some(draft) = context::draft(self.state, self.team, label, ask, room) else { return Verdict::Hold };
+        let input = draft.estimate();
+        if input + LEAST_OUTPUT > limits.context {
+            let why = format!("the request needs about {input} tokens, the model's window has {}", limits.context);
+            return deny(code::CONTEXT_FULL, why);
+        }
+        if input + LEAST_OUTPUT > left {
+            if self.ledger.may_come_back() {
+                return Verdict::Hold;
+            }
+            let why = format!(
+                "about {input} tokens are needed for the next call, {left} of {} are left",
+                self.ledger.cap.tokens
+            );
+            return deny(code::BUDGET_TOKENS, why);
+        }
+        let max_output = limits.max_output.min(left - input).min(limits.context - input);
+        let request = draft.finish(max_output);
+        let reserve = Reserve { tokens: input + max_output, runs: 0 };
+        match self.start(label, ask, known, EffectClass::Idempotent, reserve) {
+            Verdict::Start(mut start) => {
+                start.max_output = Some(max_output);
+                start.room = room;
+                start.digest = Some(digest::of(&request));
+                Verdict::Start(start)
+            }
+            other => other,
+        }
+    }
+
+    /// Whether turns or model calls are used up. One model call is kept back for the closing.
+    fn counted_out(&self, label: &Label, known: Option<&Step>, closing: bool) -> Option<Refusal> {
+        let cap = &self.ledger.cap;
+        let calls = cap.model_calls.map(|most| if closing || most == 1 { most } else { most - 1 });
+        if calls.is_some_and(|most| self.ledger.model_calls >= most) {
+            let why = format!("all {} model calls of this run are used", cap.model_calls.unwrap_or(0));
+            return Some(refusal(code::BUDGET_MODEL_CALLS, why));
+        }
+        if closing || known.is_some() {
+            return None;
+        }
+        if let Some(cap) = &self.tripped {
+            return Some(refusal(cap.clone(), stopped(cap)));
+        }
+        if label.as_turn().is_some() && self.ledger.turns >= cap.turns {
+            return Some(refusal(code::BUDGET_TURNS, format!("all {} turns of this run are used", cap.turns)));
+        }
+        None
+    }
+
+    fn delegate(&mut self, label: &Label, ask: &Arc<Ask>, arguments: &Arguments) -> Verdict {
+        let Some(started) = self.state.started() else { return Verdict::Hold };
+        if self.agent.agents.is_empty() {
+            return turned_away(code::SPAWN_NOT_ALLOWED, format!("{} has nobody to delegate to", self.agent.name));
+        }
+        if started.depth >= self.team.budget.depth {
+            let why = format!("the tree is {} levels deep and may not grow deeper", self.team.budget.depth);
+            return turned_away(code::SPAWN_DEPTH, why);
+        }
+        let routed = match completion::route(self.state, self.team, self.agent, arguments) {
+            Ok(routed) => routed,
+            Err(refusal) => return Verdict::Deny(refusal),
+        };
+        if let Some(cap) = &self.tripped {
+            return turned_away(cap.clone(), stopped(cap));
+        }
+        let cap = self.ledger.cap.children;
+        if self.ledger.children >= cap {
+            return turned_away(code::BUDGET_CHILDREN, format!("all {cap} children of this run are used"));
+        }
+        let chosen = Chosen { model: started.model.clone(), role: started.role.clone() };
+        let chosen = match self.team.models.resolve(&routed.child.model, Some(&chosen)) {
+            Ok(chosen) => chosen,
+            Err(name) => {
+                return turned_away(
+                    code::MODEL_UNKNOWN,
+                    format!("agent {} names the unknown model {name}", routed.child.name),
+                );
+            }
+        };
+        match self.share(&routed) {
+            Ok(budget) => self.hand_over(label, ask, routed, budget, chosen),
+            Err(verdict) => verdict,
+        }
+    }
+
+    /// The caps of a child: the least of what brief and definition ask for, the default of a run, and its share.
+    fn share(&self, routed: &Routed<'_>) -> Result<Stated<Budget>, Verdict> {
+        let asked = routed.asked.value;
+        let run = self.team.budget.run;
+        let left = self.ledger.left(false);
+        let fair = self.ledger.pool() / self.sharers.max(1);
+        let may_come_back = self.ledger.may_come_back();
+        let tokens = match asked.tokens {
+            Some(n) if n <= left => n,
+            Some(_) if may_come_back => return Err(Verdict::Hold),
+            Some(_) => left,
+            None => run.tokens.unwrap_or(u64::MAX).min(fair),
+        };
+        if tokens > left && may_come_back {
+            return Err(Verdict::Hold);
+        }
+        let tokens = tokens.min(left);
+        let leads = !completion::may_delegate(self.team, routed.child, self.state.started().map_or(0, |s| s.depth + 1))
+            .is_empty();
+        let runs_left = self.ledger.runs_left();
+        let wanted_runs = if leads { asked.runs.unwrap_or((runs_left / self.sharers.max(1)).max(1)) } else { 1 };
+        if tokens < LEAST_CHILD || runs_left == 0 {
+            if may_come_back {
+                return Err(Verdict::Hold);
+            }
+            return Err(if runs_left == 0 {
+                turned_away(code::BUDGET_RUNS, format!("all {} runs of the tree are used", self.ledger.cap.runs))
+            } else {
+                turned_away(
+                    code::BUDGET_EXHAUSTED,
+                    format!("{tokens} tokens are left for a child, the least is {LEAST_CHILD}"),
+                )
+            });
+        }
+        let time_left = self.state.deadline().map(|d| d.since(self.state.now()).max(1));
+        let caps = asked.or(Caps { tokens: None, ..run });
+        let caps = Caps { tokens: Some(tokens), runs: Some(wanted_runs.min(runs_left)), ..caps };
+        let caps = caps.min(Caps { time: time_left, ..Caps::default() });
+        let by = if asked == Caps::default() { Origin::Config } else { routed.asked.by };
+        Ok(Stated::new(completion::whole(caps, routed.child.timeout), by))
+    }
+
+    fn hand_over(
+        &mut self,
+        label: &Label,
+        ask: &Arc<Ask>,
+        routed: Routed<'_>,
+        budget: Stated<Budget>,
+        chosen: Chosen,
+    ) -> Verdict {
+        let Some(started) = self.state.started() else { return Verdict::Hold };
+        let reserve = Reserve { tokens: budget.value.tokens, runs: budget.value.runs };
+        let Routed { child, mut draft, reason, .. } = routed;
+        draft.budget = Some(budget);
+        let brief = match draft.complete() {
+            Ok(brief) => brief,
+            Err(bad) => return turned_away(bad.code, bad.why),
+        };
+        let here = self.spawned.entry(child.name.clone()).or_default();
+        *here += 1;
+        let path = started.path.child(&child.name, self.state.spawned(&child.name) + *here);
+        let (to, definition) = (child.name.clone(), child.digest());
+        let delegation = Delegation { to, path, brief, model: chosen.model, role: chosen.role, definition, reason };
+        match self.start(label, ask, None, EffectClass::Idempotent, reserve) {
+            Verdict::Start(mut start) => {
+                start.delegation = Some(Arc::new(delegation));
+                Verdict::Start(start)
+            }
+            other => other,
+        }
+    }
+}
+
+fn stopped(cap: &Code) -> String {
+    let limit = cap.limit().unwrap_or("budget").replace('_', " ");
+    format!("the limit of {limit} was reached: nothing new starts in this run")
+}
+
+fn refusal(code: Code, why: impl Into<String>) -> Refusal {
+    Refusal { code, why: why.into(), mode: None, fallback: None }
+}
+
+fn deny(code: Code, why: impl Into<String>) -> Verdict {
+    Verdict::Deny(refusal(code, why))
+}
+
+fn turned_away(code: Code, why: impl Into<String>) -> Verdict {
+    Verdict::Deny(Refusal { mode: Some(Mode::Rejected), ..refusal(code, why) })
+}

@@ -1,0 +1,17 @@
+//! The gate: contract, policy, budget. It alone turns wanted steps into started ones, refusals, or a hold (invariant 4).
+//! Pure: what needs the world to decide is a step whose outcome the gate reads, never code in here.
+
+mod admit;
+mod completion;
+mod contract;
+mod ledger;
+mod success;
+mod written;
+
+pub use admit::admit;
+pub(crate) use completion::may_delegate;
+pub use completion::root_brief;
+pub use contract::finding;
+pub use ledger::Ledger;
+pub(crate) use success::{judge, probes, words};
+pub(crate) use written::{FIELDS, Field, Shape, required};

@@ -1,0 +1,213 @@
+//! Commands: what the world tells a run, turned into events. A command that no longer applies yields nothing.
+
+use super::state::{RunState, Status, Step};
+use crate::budget::Spend;
+use crate::code;
+use crate::definition::{InDoubt, RetryPolicy, Team};
+use crate::digest;
+use crate::event::Event;
+use crate::govern;
+use crate::id::{Label, Time};
+use crate::message::Usage;
+use crate::step::{Ask, EffectClass, Failure, Note, Product, Retry, Then};
+use crate::summary::Summary;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Repairs of an answer that breaks its contract.
+const REPAIRS: u32 = 2;
+/// Doubts after which a step that keeps killing its driver is given up.
+const DOUBTS: u32 = 3;
+
+/// What came of an attempt, as the world tells it.
+#[derive(Clone, Debug)]
+pub enum Delivery {
+    /// A model's answer, a tool's output, a probe's answer.
+    Product(Product),
+    /// What a child gave back: read as a summary and checked under its brief.
+    Child(Value),
+    /// It failed.
+    Failure(Failure),
+}
+
+/// Input from the world.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// An attempt has ended.
+    Deliver {
+        /// The step.
+        label: Label,
+        /// Its attempt.
+        attempt: u32,
+        /// What came of it.
+        delivery: Delivery,
+        /// What it used.
+        spent: Spend,
+    },
+    /// A tool has looked at the world before its effect.
+    Prepare {
+        /// The step.
+        label: Label,
+        /// Its attempt.
+        attempt: u32,
+        /// What it saw.
+        note: Note,
+    },
+    /// A driver took the run up: whatever is open was under way when the last one died.
+    Recover {
+        /// The moment.
+        now: Time,
+    },
+    /// End the run.
+    Cancel {
+        /// Who asks.
+        by: String,
+    },
+    /// Time has passed.
+    Wake {
+        /// The moment.
+        now: Time,
+    },
+}
+
+impl RunState {
+    /// The events that a command leads to; none when it no longer applies.
+    pub fn decide(&self, team: &Team, command: Command) -> Vec<Event> {
+        if self.summary.is_some() || self.started.is_none() {
+            return Vec::new();
+        }
+        match command {
+            Command::Deliver { label, attempt, delivery, spent } => {
+                self.deliver(team, &label, attempt, delivery, spent).into_iter().collect()
+            }
+            Command::Prepare { label, attempt, note } => match self.live(&label, attempt) {
+                Some(step) if step.note.is_none() => vec![Event::StepPrepared { label, attempt, note }],
+                _ => Vec::new(),
+            },
+            Command::Recover { now } => self.recover(team, now),
+            Command::Cancel { by } if self.cancelled.is_none() => vec![Event::CancelRequested { by }],
+            Command::Wake { now } if now > self.now => vec![Event::Woke { now }],
+            Command::Cancel { .. } | Command::Wake { .. } => Vec::new(),
+        }
+    }
+
+    fn live(&self, label: &Label, attempt: u32) -> Option<&Step> {
+        self.steps.get(label).filter(|s| s.status == Status::Open && s.attempt == attempt)
+    }
+
+    fn deliver(&self, team: &Team, label: &Label, attempt: u32, what: Delivery, spent: Spend) -> Option<Event> {
+        let step = self.live(label, attempt)?;
+        let label = label.clone();
+        Some(match what {
+            Delivery::Product(product) => match govern::finding(self, team, step, &product) {
+                None => Event::StepSucceeded { label, attempt, product, spent },
+                Some(complaint) => {
+                    let again = complaint.repairable && step.rejections < REPAIRS && self.goes_on();
+                    let next = Then::Retry { attempt: attempt + 1, not_before: self.now };
+                    let then = if again { next } else { Then::Final };
+                    let (code, why) = (complaint.code, complaint.why);
+                    Event::StepRejected { label, attempt, product, code, why, spent, then }
+                }
+            },
+            Delivery::Child(value) => self.child(step, label, attempt, &value),
+            Delivery::Failure(failure) => {
+                let then = self.after(team, step, &label, attempt, &failure);
+                let Failure { code, why, .. } = failure;
+                Event::StepFailed { label, attempt, code, why, spent, then }
+            }
+        })
+    }
+
+    fn child(&self, step: &Step, label: Label, attempt: u32, value: &Value) -> Event {
+        let schema = step.delegation.as_ref().map_or(&Value::Null, |d| &d.brief.output.value);
+        match Summary::parse(value, schema) {
+            Ok(summary) => {
+                let spent = summary.spent.clone();
+                Event::StepSucceeded { label, attempt, product: Product::Summary(Arc::new(summary)), spent }
+            }
+            Err((code, why)) => {
+                // What it used is unknown; its whole reservation is taken as used, so that no cap can be talked under.
+                let usage = Usage { input_tokens: step.reserve.tokens, ..Usage::default() };
+                let spent = Spend { usage, runs: step.reserve.runs, ..Spend::default() };
+                Event::StepFailed { label, attempt, code, why, spent, then: Then::Final }
+            }
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        self.cancelled.is_none() && !self.out_of_time()
+    }
+
+    /// Whether and when a failed attempt is made again. Only model calls are: a tool's retry is the model's decision.
+    fn after(&self, team: &Team, step: &Step, label: &Label, attempt: u32, failure: &Failure) -> Then {
+        let Ask::Model { .. } = &*step.ask else { return Then::Final };
+        let (asked, attempt_next) = match failure.retry {
+            Retry::Never => return Then::Final,
+            Retry::After(asked) => (asked.unwrap_or(0), attempt + 1),
+            Retry::Ambiguous => (0, attempt),
+        };
+        let policy = self.policy(team);
+        if step.failures + 1 >= policy.attempts || !self.goes_on() {
+            return Then::Final;
+        }
+        let delay = asked.max(jitter(&policy, step.failures, &format!("{label}#{attempt}#{}", step.failures), self));
+        let not_before = self.now.plus(delay);
+        if not_before.since(step.first_start) > policy.total {
+            return Then::Final;
+        }
+        Then::Retry { attempt: attempt_next, not_before }
+    }
+
+    fn policy(&self, team: &Team) -> RetryPolicy {
+        let provider = self.started.as_ref().map_or("", |s| s.model.provider());
+        team.retry.get(provider).copied().unwrap_or_default()
+    }
+
+    fn recover(&self, team: &Team, now: Time) -> Vec<Event> {
+        let mut events = vec![Event::Recovered { idle: now.since(self.now) }];
+        events.extend(self.open.iter().filter_map(|label| self.doubt(team, label)));
+        events
+    }
+
+    fn doubt(&self, team: &Team, label: &Label) -> Option<Event> {
+        let step = self.steps.get(label)?;
+        let effect = match &*step.ask {
+            Ask::Delegate { .. } => return None, // never in doubt: the child's log knows
+            Ask::Tool { name, .. } => team.effect(name),
+            Ask::Model { .. } | Ask::Probe { .. } | Ask::Decide { .. } => EffectClass::Idempotent,
+        };
+        let again = match effect {
+            _ if step.doubts >= DOUBTS => false,
+            EffectClass::Effectful => team.in_doubt == InDoubt::Retry,
+            EffectClass::ReadOnly | EffectClass::Idempotent => true,
+        };
+        let then = if again { Then::Retry { attempt: step.attempt, not_before: self.now } } else { Then::Final };
+        let presumed = self.presumed(step);
+        Some(Event::StepInDoubt { label: label.clone(), attempt: step.attempt, presumed, then })
+    }
+
+    /// A lost model attempt may have been paid: its reservation is booked as used.
+    fn presumed(&self, step: &Step) -> Spend {
+        let (Ask::Model { .. }, Some(started)) = (&*step.ask, &self.started) else {
+            return Spend::default();
+        };
+        let output_tokens = step.max_output.unwrap_or(0).min(step.reserve.tokens);
+        let input_tokens = step.reserve.tokens - output_tokens;
+        let usage = Usage { input_tokens, cached_tokens: 0, output_tokens };
+        Spend::model_call(started.role.as_deref(), &started.model, usage)
+    }
+}
+
+/// Full jitter: somewhere between 0 and the doubled delay. The core has no randomness; the run's id is random enough.
+fn jitter(policy: &RetryPolicy, failures: u32, salt: &str, state: &RunState) -> u64 {
+    let most = policy.delay.saturating_mul(1 << failures.min(20)).min(policy.cap);
+    let run = state.started().map_or("", |s| s.run.as_str());
+    let hash = digest::of_bytes(format!("{run}/{salt}").as_bytes());
+    let number = hash.as_str().get(..15).and_then(|h| u64::from_str_radix(h, 16).ok()).unwrap_or(0);
+    number % (most + 1)
+}
+
+/// Failures that a provider reports and that are not the step's own fault.
+pub fn stopped() -> Failure {
+    Failure::fixed(code::STEP_STOPPED, "it was stopped because nobody waits for it any more")
+}

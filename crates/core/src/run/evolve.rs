@@ -1,0 +1,208 @@
+//! The fold: what an event means for the state. Reads the event and nothing else (invariant 4); total, never fails.
+
+use super::state::{Rejected, RunState, Status, Step};
+use crate::brief::Mode;
+use crate::code::{self, Code};
+use crate::digest;
+use crate::event::{Event, Recorded, Started, StepStart};
+use crate::id::Label;
+use crate::step::{Ask, Outcome, Product, Refusal, Reserve, Then};
+use crate::summary::Finding;
+use std::sync::Arc;
+
+impl RunState {
+    /// The state after a whole log.
+    pub fn fold<'a>(log: impl IntoIterator<Item = &'a Recorded>) -> RunState {
+        let mut state = RunState::default();
+        for record in log {
+            state.evolve(record);
+        }
+        state
+    }
+
+    /// Takes one event in.
+    pub fn evolve(&mut self, record: &Recorded) {
+        self.now = self.now.max(record.at);
+        self.next_seq = record.seq + 1;
+        let (held, first) = self.release(&record.event);
+        self.ledger.apply(&record.event, held, first);
+        match &record.event {
+            Event::RunStarted(started) => self.begin(started),
+            Event::Recovered { idle } => self.deadline = self.deadline.map(|d| d.plus(*idle)),
+            Event::StepStarted(start) => self.start(start, record.seq),
+            Event::StepPrepared { label, note, .. } => {
+                if let Some(step) = self.steps.get_mut(label) {
+                    step.note = Some(note.clone());
+                }
+            }
+            Event::StepSucceeded { label, product, .. } => {
+                self.done(label, Outcome::Ok(product.clone()), record.seq);
+            }
+            Event::StepFailed { label, code, why, then, .. } => {
+                self.failed(label, code, why, *then, record.seq);
+            }
+            Event::StepRejected { label, product, code, why, then, .. } => {
+                self.rejected(label, product, code, why, *then, record.seq);
+            }
+            Event::StepDenied { label, ask, refusal } => self.denied(label, ask, refusal, record.seq),
+            Event::StepInDoubt { label, then, .. } => self.doubted(label, *then, record.seq),
+            Event::Decided { label, what, why } => {
+                let ask = Ask::Decide { what: what.clone(), why: why.clone() };
+                self.entry(label, &Arc::new(ask));
+                self.done(label, Outcome::Ok(Product::Noted), record.seq);
+            }
+            Event::Woke { now } => self.now = self.now.max(*now),
+            Event::CancelRequested { by } => self.cancelled = Some(by.clone()),
+            Event::RunFinished { summary } => self.summary = Some(summary.clone()),
+        }
+    }
+
+    /// What the event's step had reserved (given back by its outcome), and whether its label is new.
+    fn release(&mut self, event: &Event) -> (Reserve, bool) {
+        match event {
+            Event::StepSucceeded { label, .. }
+            | Event::StepFailed { label, .. }
+            | Event::StepRejected { label, .. }
+            | Event::StepInDoubt { label, .. } => {
+                let held = self.steps.get_mut(label).map(|s| std::mem::take(&mut s.reserve));
+                (held.unwrap_or_default(), false)
+            }
+            Event::StepStarted(start) => (Reserve::default(), !self.steps.contains_key(&start.label)),
+            _ => (Reserve::default(), false),
+        }
+    }
+
+    fn begin(&mut self, started: &Started) {
+        self.deadline = Some(self.now.plus(started.brief.budget.value.time));
+        self.started = Some(Arc::new(started.clone()));
+    }
+
+    fn start(&mut self, start: &StepStart, seq: u64) {
+        let now = self.now;
+        if let Some(d) = &start.delegation {
+            *self.spawned.entry(d.to.clone()).or_default() += 1;
+        }
+        let step = self.entry(&start.label, &start.ask);
+        if step.attempt == 0 {
+            step.first_start = now;
+        }
+        step.attempt = start.attempt;
+        step.reserve = start.reserve;
+        step.started_seq = seq;
+        step.max_output = start.max_output;
+        step.room = start.room;
+        step.digest.clone_from(&start.digest);
+        step.delegation.clone_from(&start.delegation);
+        self.set(&start.label, Status::Open, seq);
+    }
+
+    fn failed(&mut self, label: &Label, code: &Code, why: &str, then: Then, seq: u64) {
+        if let Some(step) = self.steps.get_mut(label) {
+            step.failures += 1;
+        }
+        let outcome = Outcome::Failed { code: code.clone(), why: why.to_string() };
+        self.settle(label, then, outcome, seq);
+    }
+
+    fn rejected(&mut self, label: &Label, product: &Product, code: &Code, why: &str, then: Then, seq: u64) {
+        self.note(Some(label), code, why);
+        if let Some(step) = self.steps.get_mut(label) {
+            step.rejections += 1;
+            step.rejected = Some(Rejected { product: product.clone(), why: why.to_string() });
+        }
+        let outcome = Outcome::Failed { code: code.clone(), why: why.to_string() };
+        self.settle(label, then, outcome, seq);
+    }
+
+    fn denied(&mut self, label: &Label, ask: &Arc<Ask>, refusal: &Refusal, seq: u64) {
+        self.note(Some(label), &refusal.code, &refusal.why);
+        if refusal.code.is_cap() && self.tripped.is_none() {
+            self.tripped = Some(refusal.code.clone());
+        }
+        if let (Ask::Delegate { arguments, .. }, Some(Mode::Rejected)) = (&**ask, refusal.mode) {
+            *self.rejected_briefs.entry(digest::of(arguments)).or_default() += 1;
+        }
+        self.entry(label, ask);
+        self.done(label, Outcome::Denied(refusal.clone()), seq);
+    }
+
+    fn doubted(&mut self, label: &Label, then: Then, seq: u64) {
+        if let Some(step) = self.steps.get_mut(label) {
+            step.doubts += 1;
+        }
+        let why = "it was under way when its driver died, and nobody can know whether it was done".to_string();
+        self.settle(label, then, Outcome::Failed { code: code::STEP_IN_DOUBT, why }, seq);
+    }
+
+    fn note(&mut self, step: Option<&Label>, code: &Code, text: &str) {
+        let Some(started) = &self.started else { return };
+        let (scope, step) = (started.run.clone(), step.cloned());
+        self.findings.push(Finding { scope, step, code: code.clone(), text: text.to_string() });
+    }
+
+    fn entry(&mut self, label: &Label, ask: &Arc<Ask>) -> &mut Step {
+        let now = self.now;
+        self.steps.entry(label.clone()).or_insert_with(|| Step {
+            ask: ask.clone(),
+            status: Status::Open,
+            attempt: 0,
+            reserve: Reserve::default(),
+            doubts: 0,
+            failures: 0,
+            rejections: 0,
+            rejected: None,
+            first_start: now,
+            started_seq: 0,
+            done_seq: None,
+            max_output: None,
+            room: None,
+            digest: None,
+            delegation: None,
+            note: None,
+            missing: 0,
+        })
+    }
+
+    fn settle(&mut self, label: &Label, then: Then, last: Outcome, seq: u64) {
+        match then {
+            Then::Retry { attempt, not_before } => self.set(label, Status::Retry { attempt, not_before }, seq),
+            Then::Final => self.done(label, last, seq),
+        }
+    }
+
+    fn done(&mut self, label: &Label, outcome: Outcome, seq: u64) {
+        self.set(label, Status::Done(Arc::new(outcome)), seq);
+        self.count_turn(label);
+    }
+
+    fn set(&mut self, label: &Label, status: Status, seq: u64) {
+        self.open.remove(label);
+        self.waiting.remove(label);
+        match &status {
+            Status::Open => self.open.insert(label.clone()),
+            Status::Retry { .. } => self.waiting.insert(label.clone()),
+            Status::Done(_) => false,
+        };
+        if let Some(step) = self.steps.get_mut(label) {
+            step.done_seq = matches!(status, Status::Done(_)).then_some(seq);
+            step.status = status;
+        }
+    }
+
+    /// Keeps `turns`, so that a loop of n turns does not look at n turns each time.
+    fn count_turn(&mut self, label: &Label) {
+        let calls = self.turn(label.as_str()).map_or(0, |t| t.calls.len());
+        if let Some(step) = self.steps.get_mut(label) {
+            step.missing = calls;
+        }
+        let Some((turn, _)) = label.as_call() else { return };
+        let whole = self.steps.get_mut(turn).is_some_and(|step| {
+            step.missing = step.missing.saturating_sub(1);
+            step.missing == 0
+        });
+        let scope = Label::parse(turn).ok().and_then(|l| l.as_turn().map(|(scope, _)| scope.to_string()));
+        if let (true, Some(scope)) = (whole, scope) {
+            *self.turns.entry(scope).or_default() += 1;
+        }
+    }
+}
