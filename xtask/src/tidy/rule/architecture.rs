@@ -12,6 +12,8 @@ struct Boundary {
     binds: fn(&Place) -> bool,
     /// Paths that may not be named, nor anything below them.
     banned: &'static [&'static str],
+    /// Names that may not be used either, though the module they are in may be imported.
+    leaves: &'static [&'static str],
     /// Paths below a banned one that may be named.
     spared: &'static [&'static str],
     /// Methods that may not be called.
@@ -50,6 +52,7 @@ const BOUNDARIES: &[Boundary] = &[
             "std::collections::hash_set",
             "std::hash::RandomState",
         ],
+        leaves: &[],
         spared: &[],
         methods: &[],
         why: "the core has no I/O, clock, randomness or hash order",
@@ -58,6 +61,7 @@ const BOUNDARIES: &[Boundary] = &[
         rule: "programs-blind",
         binds: |place| in_core(place, &["program", "pattern", "composition"]),
         banned: &["deputize_core::govern", "deputize_core::event", "deputize_core::run"],
+        leaves: &[],
         spared: &[],
         methods: &[],
         why: "programs see a read-only view, never the gate, an event or the fold",
@@ -66,6 +70,7 @@ const BOUNDARIES: &[Boundary] = &[
         rule: "gate-blind",
         binds: |place| in_core(place, &["govern"]),
         banned: &["deputize_core::program", "deputize_core::pattern", "deputize_core::composition"],
+        leaves: &[],
         spared: &[],
         methods: &[],
         why: "the gate judges wants, whoever has them",
@@ -74,6 +79,7 @@ const BOUNDARIES: &[Boundary] = &[
         rule: "run-no-projection",
         binds: |place| in_core(place, &["run"]),
         banned: &["deputize_core::projection"],
+        leaves: &[],
         spared: &[],
         methods: &[],
         why: "a run does not depend on how it is shown",
@@ -82,6 +88,7 @@ const BOUNDARIES: &[Boundary] = &[
         rule: "projection-reads",
         binds: |place| in_core(place, &["projection"]),
         banned: &["deputize_core::run::decide", "deputize_core::run::advance"],
+        leaves: &[],
         spared: &[],
         methods: &["decide", "advance"],
         why: "projections read events and never make any",
@@ -92,7 +99,8 @@ const BOUNDARIES: &[Boundary] = &[
             let exempt = ["deputize_cli", "deputize_testkit", "xtask"];
             !exempt.contains(&place.krate.as_str())
         },
-        banned: &["std::env", "std::io::IsTerminal"],
+        banned: &["std::env"],
+        leaves: &["std::io::IsTerminal", "io::IsTerminal"],
         spared: &["std::env::consts"],
         methods: &["is_terminal"],
         why: "only the command line reads environment, current folder and terminal",
@@ -111,6 +119,7 @@ const BOUNDARIES: &[Boundary] = &[
             "deputize::store",
             "deputize::tool",
         ],
+        leaves: &[],
         spared: &[],
         methods: &[],
         why: "only `wire.rs` chooses adapters",
@@ -150,6 +159,9 @@ fn crosses(boundary: &Boundary, mention: &Mention, path: &str) -> bool {
     }
     if boundary.spared.iter().any(|spared| is_within(path, spared)) {
         return false;
+    }
+    if boundary.leaves.iter().any(|leaf| is_within(path, leaf)) {
+        return true;
     }
     // An import of a module from above a banned name would let the name in by the back door.
     let opens = matches!(mention.kind, Kind::Import(_) | Kind::Glob);

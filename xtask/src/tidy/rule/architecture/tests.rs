@@ -119,13 +119,14 @@ fn only_the_command_line_looks_around() {
         "fn f() { std::env::var(\"HOME\"); }",
         "use std::env;",
         "use std::io::IsTerminal;",
+        "fn f() { io::IsTerminal::is_terminal(&out); }",
         "fn f() { out.is_terminal(); }",
     ];
     crosses("ambient", "crates/adapters/src/http.rs", &texts);
     crosses("ambient", "crates/deputize/src/lib.rs", &texts);
     keeps("crates/cli/src/main.rs", &texts);
     keeps("crates/testkit/src/lib.rs", &texts);
-    keeps("crates/adapters/src/http.rs", &["fn f() { command.current_dir(p); std::env::consts::OS; }"]);
+    keeps("crates/adapters/src/http.rs", &["use std::io;\nfn f() { command.current_dir(p); std::env::consts::OS; }"]);
 }
 
 #[test]
