@@ -1,4 +1,4 @@
-//! Helpers for the tests of the rules: snippets in, findings out. Also that all rules run together.
+//! Snippets in, findings out: what the tests of the rules share. Also that all rules run together.
 
 use super::finding::Finding;
 use super::names::Names;
