@@ -1,0 +1,273 @@
+//! The driver of one tree: it advances runs, appends what follows, performs what is started, delivers what lands.
+//! It holds only what it has launched in this process; everything else is in the logs. One driver a tree, under a lease.
+//!
+//! It owns the order of effects and slots; it does not own what is allowed, retried, repaired or reserved (the core does).
+
+mod perform;
+mod recover;
+mod settle;
+mod slots;
+
+use crate::live::Live;
+use crate::port::{Append, Clock, Ids, Model, Signal, Store, StoreError, Tools};
+use deputize_core::budget::Spend;
+use deputize_core::code::Code;
+use deputize_core::definition::Team;
+use deputize_core::event::{Event, Recorded, VERSION};
+use deputize_core::id::{Digest, Label, RunId};
+use deputize_core::run::{Command, Delivery, RunState};
+use deputize_core::step::Note;
+use deputize_core::summary::Summary;
+pub(crate) use settle::program_rev;
+use slots::Slots;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use tokio::sync::{broadcast, mpsc};
+use tokio::task::AbortHandle;
+
+/// How often signals from other processes are looked for, in milliseconds.
+const SIGNALS_EVERY: u64 = 250;
+/// How long running steps may go on after an interrupt, in milliseconds.
+const GRACE: u64 = 1_000;
+
+/// Everything outside the core.
+#[derive(Clone)]
+pub struct World {
+    /// Model providers.
+    pub model: Arc<dyn Model>,
+    /// Tools.
+    pub tools: Arc<dyn Tools>,
+    /// Logs and blobs.
+    pub store: Arc<dyn Store>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Ids of new trees.
+    pub ids: Arc<dyn Ids>,
+}
+
+/// Why a driver stopped.
+#[derive(Clone, Debug)]
+pub enum Halt {
+    /// The root run is over.
+    Finished(Arc<Summary>),
+    /// It was interrupted; a resume goes on.
+    Interrupted,
+}
+
+/// Why a driver had to give up. The logs are as they were at the last append.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// Nothing may happen that cannot be recorded.
+    #[error("the log cannot be written, so nothing more is done: {0}")]
+    Store(#[from] StoreError),
+    /// There is no such run.
+    #[error("there is no run {0}")]
+    NoRun(RunId),
+    /// The log is not one of a run.
+    #[error("the log of {0} does not begin with the start of a run")]
+    NoStart(RunId),
+}
+
+/// What an operator or another process asks of a running driver.
+#[derive(Clone, Debug)]
+pub enum Control {
+    /// Nothing new starts; running steps get a second; then the driver stops.
+    Interrupt,
+    /// End this run and all below it.
+    Cancel {
+        /// The run.
+        run: RunId,
+        /// Who asks.
+        by: String,
+    },
+}
+
+/// What comes back from a performed step.
+enum Landed {
+    Ended { run: RunId, label: Label, attempt: u32, delivery: Delivery, spent: Spend },
+    Prepared { run: RunId, label: Label, attempt: u32, note: Note },
+}
+
+/// One run of the tree in this process.
+struct Node {
+    state: RunState,
+    /// Steps that this process has launched: tasks for models and tools, none for children.
+    launched: BTreeMap<Label, Option<AbortHandle>>,
+    /// The run cannot go on: its program broke down, or a request came out with other bytes.
+    abandoned: Option<(Code, String)>,
+}
+
+/// The driver.
+pub(crate) struct Driver {
+    world: World,
+    team: Arc<Team>,
+    team_blob: Digest,
+    root: RunId,
+    epoch: u64,
+    nodes: BTreeMap<RunId, Node>,
+    dirty: BTreeSet<RunId>,
+    slots: Slots,
+    landed: mpsc::UnboundedReceiver<Landed>,
+    land: mpsc::UnboundedSender<Landed>,
+    control: mpsc::UnboundedReceiver<Control>,
+    live: broadcast::Sender<Live>,
+    pending: BTreeMap<RunId, Append>,
+}
+
+impl Driver {
+    pub(crate) fn new(
+        world: World,
+        team: Arc<Team>,
+        team_blob: Digest,
+        root: RunId,
+        epoch: u64,
+        control: mpsc::UnboundedReceiver<Control>,
+        live: broadcast::Sender<Live>,
+    ) -> Driver {
+        let (land, landed) = mpsc::unbounded_channel();
+        let slots = Slots::new(team.budget.concurrency);
+        Driver {
+            world,
+            team,
+            team_blob,
+            root,
+            epoch,
+            nodes: BTreeMap::new(),
+            dirty: BTreeSet::new(),
+            slots,
+            landed,
+            land,
+            control,
+            live,
+            pending: BTreeMap::new(),
+        }
+    }
+
+    /// Drives the tree until its root is over or it is interrupted.
+    pub(crate) async fn drive(mut self) -> Result<Halt, DriveError> {
+        let mut poll = self.world.clock.now().plus(SIGNALS_EVERY);
+        let mut deaf = false;
+        loop {
+            self.settle().await?;
+            if let Some(summary) = self.nodes.get(&self.root).and_then(|n| n.state.summary()) {
+                return Ok(Halt::Finished(summary.clone()));
+            }
+            let wake = self.nodes.values().filter_map(|n| n.state.wake_at()).min();
+            let until = wake.map_or(poll, |w| w.min(poll));
+            tokio::select! {
+                biased;
+                Some(landed) = self.landed.recv() => self.take(landed),
+                control = self.control.recv(), if !deaf => match control {
+                    Some(Control::Interrupt) => return self.interrupt().await,
+                    Some(Control::Cancel { run, by }) => self.cancel(&run, &by),
+                    None => deaf = true, // nobody holds the handle any more; the tree goes on
+                },
+                () = self.world.clock.sleep_until(until) => self.wake(),
+            }
+            if self.world.clock.now() >= poll {
+                self.signals().await?;
+                poll = self.world.clock.now().plus(SIGNALS_EVERY);
+            }
+        }
+    }
+
+    /// A command for one run: its events are evolved and wait for the next append.
+    fn command(&mut self, run: &RunId, command: Command) {
+        let Some(node) = self.nodes.get(run) else { return };
+        let events = node.state.decide(&self.team, command);
+        if !events.is_empty() {
+            self.record(run, events);
+            self.dirty.insert(run.clone());
+        }
+    }
+
+    /// Numbers events, folds them, and queues them for the next append. Nothing is performed before that append is durable;
+    /// if it fails, this driver ends and its states with it.
+    fn record(&mut self, run: &RunId, events: Vec<Event>) {
+        let Some(node) = self.nodes.get_mut(run) else { return };
+        let at = self.world.clock.now();
+        for event in events {
+            let record = Recorded { v: VERSION, seq: node.state.next_seq(), at, event };
+            let fresh = || Append { run: run.clone(), expected: record.seq, events: Vec::new() };
+            node.state.evolve(&record);
+            self.pending.entry(run.clone()).or_insert_with(fresh).events.push(record);
+        }
+    }
+
+    fn take(&mut self, landed: Landed) {
+        self.land_one(landed);
+        while let Ok(more) = self.landed.try_recv() {
+            self.land_one(more);
+        }
+    }
+
+    fn land_one(&mut self, landed: Landed) {
+        match landed {
+            Landed::Ended { run, label, attempt, delivery, spent } => {
+                if let Some(node) = self.nodes.get_mut(&run) {
+                    node.launched.remove(&label);
+                }
+                self.command(&run, Command::Deliver { label, attempt, delivery, spent });
+                self.dirty.insert(run);
+            }
+            Landed::Prepared { run, label, attempt, note } => {
+                if let Some(node) = self.nodes.get_mut(&run) {
+                    node.launched.remove(&label);
+                }
+                self.command(&run, Command::Prepare { label, attempt, note });
+                self.dirty.insert(run);
+            }
+        }
+    }
+
+    fn cancel(&mut self, run: &RunId, by: &str) {
+        self.command(run, Command::Cancel { by: by.to_string() });
+    }
+
+    /// Wakes the runs whose moment has come.
+    fn wake(&mut self) {
+        let now = self.world.clock.now();
+        let due = |n: &&Node| n.state.wake_at().is_some_and(|at| at <= now);
+        let runs: Vec<RunId> =
+            self.nodes.values().filter(due).filter_map(|n| Some(n.state.started()?.run.clone())).collect();
+        for run in runs {
+            self.command(&run, Command::Wake { now });
+        }
+    }
+
+    async fn signals(&mut self) -> Result<(), DriveError> {
+        for signal in self.world.store.take_signals(&self.root).await? {
+            match signal {
+                Signal::Cancel { run, by } => self.cancel(&run, &by),
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing new starts; what lands within the grace is recorded.
+    async fn interrupt(mut self) -> Result<Halt, DriveError> {
+        let until = self.world.clock.now().plus(GRACE);
+        while self.nodes.values().any(|n| n.launched.values().any(Option::is_some)) {
+            tokio::select! {
+                biased;
+                Some(landed) = self.landed.recv() => self.take(landed),
+                () = self.world.clock.sleep_until(until) => break,
+            }
+        }
+        self.flush().await?;
+        self.abort_all();
+        Ok(Halt::Interrupted)
+    }
+
+    fn abort_all(&mut self) {
+        for task in self.nodes.values_mut().flat_map(|n| std::mem::take(&mut n.launched).into_values().flatten()) {
+            task.abort();
+        }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.abort_all();
+    }
+}

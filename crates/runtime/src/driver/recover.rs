@@ -1,0 +1,47 @@
+//! Taking a tree up: fold its logs, say what is in doubt, go on. Also how a new tree begins: the same path with no logs.
+
+use super::{DriveError, Driver};
+use deputize_core::event::Started;
+use deputize_core::id::RunId;
+use deputize_core::run::{Command, RunState};
+use deputize_core::step::Ask;
+
+impl Driver {
+    /// A new tree: its root run with its first event.
+    pub(crate) fn plant(&mut self, started: Started) {
+        let root = self.root.clone();
+        self.begin(root, started);
+    }
+
+    /// An existing tree: every run that is not over and that an open delegation leads to.
+    pub(crate) async fn recover(&mut self) -> Result<(), DriveError> {
+        let now = self.world.clock.now();
+        let mut todo = vec![self.root.clone()];
+        while let Some(run) = todo.pop() {
+            let log = self.world.store.read(&run, 0).await?;
+            if log.is_empty() {
+                if run == self.root {
+                    return Err(DriveError::NoRun(run));
+                }
+                continue; // reserved in the parent, not created yet: launching does it
+            }
+            let state = RunState::fold(&log);
+            if state.started().is_none() {
+                return Err(DriveError::NoStart(run));
+            }
+            todo.extend(children(&state));
+            self.adopt(run.clone(), state);
+            self.command(&run, Command::Recover { now });
+            self.dirty.insert(run);
+        }
+        Ok(())
+    }
+}
+
+/// The runs of the open delegations.
+fn children(state: &RunState) -> Vec<RunId> {
+    let Some(started) = state.started() else { return Vec::new() };
+    let delegated =
+        |l: &&deputize_core::id::Label| state.step(l).is_some_and(|s| matches!(&*s.ask, Ask::Delegate { .. }));
+    state.open().into_iter().filter(delegated).map(|l| started.run.child(l)).collect()
+}

@@ -1,0 +1,193 @@
+//! Starting and resuming trees. Owns the handle that an operator holds; the driver behind it owns the tree.
+
+use crate::driver::{Control, DriveError, Driver, Halt, World, program_rev};
+use crate::live::{BUFFER, Live};
+use crate::port::StoreError;
+use deputize_core::brief::{Brief, Incomplete};
+use deputize_core::definition::{Chosen, Definition, ModelChoice, Team};
+use deputize_core::event::{Choice, Started};
+use deputize_core::govern;
+use deputize_core::id::{AgentPath, Digest, RunId};
+use std::sync::Arc;
+use tokio::sync::{broadcast, mpsc};
+use tokio::task::JoinHandle;
+
+/// What a new tree starts from.
+pub struct Launch {
+    /// The team; pinned for the whole run.
+    pub team: Arc<Team>,
+    /// What a resume in another process needs to rebuild team and world; kept as a blob. Holds no secrets.
+    pub setup: Vec<u8>,
+    /// The objective of the root.
+    pub objective: String,
+    /// Choices made for the user.
+    pub choices: Vec<Choice>,
+}
+
+/// Why a tree cannot start or be taken up.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The objective is blank, or the team has no usable root.
+    #[error("{0}")]
+    Brief(#[from] Incomplete),
+    /// Nothing stands behind the root's model.
+    #[error("agent {agent} names the model or role {name}, which is not known")]
+    Model {
+        /// The root agent.
+        agent: String,
+        /// What it names.
+        name: String,
+    },
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The logs.
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+}
+
+/// A tree that is being driven. Dropping the handle does not stop it.
+pub struct Handle {
+    root: RunId,
+    control: mpsc::UnboundedSender<Control>,
+    live: broadcast::Sender<Live>,
+    driver: JoinHandle<Result<Halt, DriveError>>,
+}
+
+/// A tree that is ready to be driven: observers can subscribe before the first event.
+pub struct Ready {
+    root: RunId,
+    control: mpsc::UnboundedSender<Control>,
+    live: broadcast::Sender<Live>,
+    driver: Driver,
+}
+
+impl Ready {
+    /// The root run.
+    pub fn root(&self) -> &RunId {
+        &self.root
+    }
+    /// Everything that happens from now on.
+    pub fn watch(&self) -> broadcast::Receiver<Live> {
+        self.live.subscribe()
+    }
+    /// Lets it run.
+    pub fn go(self) -> Handle {
+        let Ready { root, control, live, driver } = self;
+        Handle { root, control, live, driver: tokio::spawn(driver.drive()) }
+    }
+    /// Lets it run and ends with it.
+    ///
+    /// # Errors
+    /// As [`Handle::wait`].
+    pub async fn run(self) -> Result<Halt, DriveError> {
+        self.go().wait().await
+    }
+}
+
+impl Handle {
+    /// The root run.
+    pub fn root(&self) -> &RunId {
+        &self.root
+    }
+    /// Everything that happens from now on.
+    pub fn watch(&self) -> broadcast::Receiver<Live> {
+        self.live.subscribe()
+    }
+    /// Asks something of the driver; without effect when it has ended.
+    pub fn control(&self, control: Control) {
+        drop(self.control.send(control));
+    }
+    /// A door to the driver that outlives borrows of this handle.
+    pub fn controller(&self) -> mpsc::UnboundedSender<Control> {
+        self.control.clone()
+    }
+    /// Waits until the tree is over or interrupted.
+    ///
+    /// # Errors
+    /// The store failed, or a newer driver has taken the tree over.
+    pub async fn wait(self) -> Result<Halt, DriveError> {
+        match self.driver.await {
+            Ok(result) => result,
+            Err(e) => Err(DriveError::Store(StoreError::Failed(format!("the driver broke down: {e}")))),
+        }
+    }
+    /// Ends the driver at once, as a crash would; for tests and for a second interrupt.
+    pub fn kill(self) {
+        self.driver.abort();
+    }
+}
+
+/// A new tree.
+///
+/// # Errors
+/// The brief of the root is not complete, its model is not known, or the store failed.
+pub async fn start(world: World, launch: Launch) -> Result<Ready, StartError> {
+    let Launch { team, setup, objective, choices } = launch;
+    let brief = govern::root_brief(&team, &objective)?;
+    let agent = team.agents.get(&team.root).ok_or_else(|| StartError::Drive(DriveError::NoRun(RunId::new(""))))?;
+    let chosen = choose(&team, agent)?;
+    let blob = world.store.put(setup).await?;
+    let root = world.ids.run();
+    let epoch = world.store.lease(&root).await?;
+    let started = started(&root, &team, agent, brief, chosen, blob.clone(), choices);
+    let mut ready = ready(world, team, blob, root, epoch);
+    ready.driver.plant(started);
+    Ok(ready)
+}
+
+/// An existing tree, taken up under a new lease: what its last driver had under way is in doubt. A tree that is over is
+/// taken up too and ends at once with its recorded result.
+///
+/// # Errors
+/// There is no such run, its log cannot be read, or the store failed.
+pub async fn resume(world: World, root: &RunId, team: Arc<Team>, setup: Digest) -> Result<Ready, StartError> {
+    let epoch = world.store.lease(root).await?;
+    let mut ready = ready(world, team, setup, root.clone(), epoch);
+    ready.driver.recover().await?;
+    Ok(ready)
+}
+
+fn ready(world: World, team: Arc<Team>, blob: Digest, root: RunId, epoch: u64) -> Ready {
+    let (control, controls) = mpsc::unbounded_channel();
+    let (live, _) = broadcast::channel(BUFFER);
+    let driver = Driver::new(world, team, blob, root.clone(), epoch, controls, live.clone());
+    Ready { root, control, live, driver }
+}
+
+fn choose(team: &Team, agent: &Definition) -> Result<Chosen, StartError> {
+    let unknown = |name: String| StartError::Model { agent: agent.name.to_string(), name };
+    for other in team.agents.values() {
+        if let ModelChoice::Named(_) = other.model {
+            let bad = |name| StartError::Model { agent: other.name.to_string(), name };
+            team.models.resolve(&other.model, None).map_err(bad)?;
+        }
+    }
+    team.models.resolve(&agent.model, None).map_err(unknown)
+}
+
+fn started(
+    root: &RunId,
+    team: &Team,
+    agent: &Definition,
+    brief: Brief,
+    chosen: Chosen,
+    blob: Digest,
+    choices: Vec<Choice>,
+) -> Started {
+    Started {
+        run: root.clone(),
+        parent: None,
+        agent: agent.name.clone(),
+        path: AgentPath::root(&agent.name),
+        depth: 0,
+        brief,
+        model: chosen.model,
+        role: chosen.role,
+        definition: agent.digest(),
+        team: blob,
+        team_name: team.name.clone(),
+        program_rev: program_rev(),
+        choices,
+    }
+}
