@@ -10,6 +10,7 @@ use std::path::{Component, Path};
 use std::process::{Command, Stdio};
 
 const FOLDER: &str = "docs/reference";
+const BINARY: &str = "deputize";
 /// The hidden subcommand that prints all pages as one JSON document.
 const SUBCOMMAND: &str = "__reference";
 /// What an argument parser exits with when it does not know a subcommand.
@@ -91,20 +92,12 @@ fn pages(shop: &Shop) -> Result<Vec<Page>> {
     read(&output.stdout)
 }
 
-/// Builds the binary with the whole workspace's features, as the tests do, so that nothing is compiled twice.
+/// Builds the binary beside the tests: the same features as in the test step, so nothing is compiled twice.
 fn binary(shop: &Shop) -> Result<String> {
-    let words = [
-        "build",
-        "--quiet",
-        "--locked",
-        "--workspace",
-        "--bin",
-        "deputize",
-        "--message-format",
-        "json-render-diagnostics",
-    ];
+    let targets = ["build", "--quiet", "--locked", "--workspace", "--bins", "--tests"];
+    let format = ["--message-format", "json-render-diagnostics"];
     let output = shop
-        .cargo(&words)
+        .cargo(&[&targets[..], &format[..]].concat())
         .stderr(Stdio::inherit())
         .output()
         .map_err(|cause| Fault::new(format!("cargo build does not start: {cause}")))?;
@@ -115,8 +108,16 @@ fn binary(shop: &Shop) -> Result<String> {
     built
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .find_map(|message| Some(message.get("executable")?.as_str()?.to_owned()))
+        .find_map(|message| executable(&message))
         .ok_or_else(|| Fault::new("cargo build names no binary"))
+}
+
+/// The path in cargo's message about the binary itself; its unit tests have one too.
+fn executable(message: &Value) -> Option<String> {
+    let named = message.pointer("/target/name")? == BINARY && message.pointer("/target/kind/0")? == "bin";
+    let tests = message.pointer("/profile/test")? == true;
+    let path = message.get("executable")?.as_str()?;
+    (named && !tests).then(|| path.to_owned())
 }
 
 fn read(json: &[u8]) -> Result<Vec<Page>> {

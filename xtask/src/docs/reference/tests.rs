@@ -1,6 +1,7 @@
 //! What the binary may print.
 
-use super::{is_ours, read};
+use super::{executable, is_ours, read};
+use serde_json::json;
 
 #[test]
 fn pages_are_read() {
@@ -27,4 +28,12 @@ fn only_pages_below_the_folder_are_written() {
 #[test]
 fn something_else_is_a_fault() {
     assert!(read(b"usage: deputize").is_err());
+}
+
+#[test]
+fn the_binary_is_told_from_its_tests_and_from_the_library() {
+    let message = |kind: &str, test: bool| json!({"target": {"name": "deputize", "kind": [kind]}, "profile": {"test": test}, "executable": "/t/deputize"});
+    assert_eq!(executable(&message("bin", false)).as_deref(), Some("/t/deputize"));
+    assert_eq!(executable(&message("bin", true)), None);
+    assert_eq!(executable(&message("lib", false)), None);
 }
