@@ -6,8 +6,13 @@ use crate::budget::{Budgets, Caps};
 use crate::digest;
 use crate::id::{AgentName, Digest, ModelName, ToolName};
 use crate::step::EffectClass;
+pub mod decode;
+pub mod keys;
 pub mod message;
+pub mod name;
+pub mod nearest;
 pub mod node;
+pub mod spec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
