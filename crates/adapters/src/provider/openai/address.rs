@@ -1,0 +1,140 @@
+//! Addresses and headers: what the settings say, checked once, in the form that requests use.
+
+use crate::provider::{Config, ConfigError, Secret};
+use deputize_runtime::port::Who;
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+
+/// The address of a resource below `base_url`; a query of `base_url` is kept.
+pub(super) fn join(base_url: &str, tail: &[&str]) -> Result<Url, ConfigError> {
+    let wrong = || ConfigError::BaseUrl(shown_text(base_url));
+    let mut url = Url::parse(base_url.trim()).map_err(|_| wrong())?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        return Err(wrong());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(ConfigError::Credentials);
+    }
+    url.path_segments_mut().map_err(|()| wrong())?.pop_if_empty().extend(tail);
+    url.set_fragment(None);
+    Ok(url)
+}
+
+/// The address as messages show it: no query, which may hold a key.
+pub(super) fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_query(None);
+    url.to_string()
+}
+
+/// A text that is no address, without what may be a password in it.
+fn shown_text(text: &str) -> String {
+    crate::provider::redact::redact(text, &[])
+}
+
+/// Whether the address is this machine, which no proxy of the environment needs to know about.
+pub(super) fn is_local(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+/// The headers of every request.
+pub(super) struct Headers {
+    fixed: HeaderMap,
+    /// Those of the settings, whose values may hold placeholders.
+    ours: Vec<(HeaderName, String)>,
+}
+
+impl Headers {
+    pub(super) fn new(config: &Config, key: Option<&Secret>) -> Result<Headers, ConfigError> {
+        let mut fixed = HeaderMap::new();
+        fixed.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        fixed.insert(USER_AGENT, HeaderValue::from_static(concat!("deputize/", env!("CARGO_PKG_VERSION"))));
+        if let Some(key) = key {
+            fixed.insert(AUTHORIZATION, bearer(key)?);
+        }
+        let mut ours = Vec::new();
+        for (name, value) in &config.headers {
+            let wrong = || ConfigError::Header(name.clone());
+            let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
+            HeaderValue::from_bytes(value.as_bytes()).map_err(|_| wrong())?;
+            ours.push((parsed, value.clone()));
+        }
+        Ok(Headers { fixed, ours })
+    }
+
+    /// The headers of one call.
+    pub(super) fn of(&self, who: &Who) -> HeaderMap {
+        let mut all = self.fixed.clone();
+        if let Some(key) = value(&who.key()) {
+            all.insert(HeaderName::from_static("idempotency-key"), key);
+        }
+        for (name, template) in &self.ours {
+            if let Some(filled) = value(&fill(template, who)) {
+                all.insert(name.clone(), filled);
+            }
+        }
+        all
+    }
+}
+
+/// The header that carries a key; marked, so that the HTTP library does not print it either.
+pub(super) fn bearer(key: &Secret) -> Result<HeaderValue, ConfigError> {
+    let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose())).map_err(|_| ConfigError::Key)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Names of agents may hold letters of any script; a header takes their bytes, but no control characters.
+fn value(text: &str) -> Option<HeaderValue> {
+    let clean: String = text.chars().filter(|c| !c.is_control()).collect();
+    HeaderValue::from_bytes(clean.as_bytes()).ok()
+}
+
+/// Replaces the placeholders in one pass, so that what a name holds is never taken for one.
+fn fill(template: &str, who: &Who) -> String {
+    let mut filled = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        filled.push_str(before);
+        match after.split_once('}').and_then(|(name, tail)| Some((placeholder(name, who)?, tail))) {
+            Some((text, tail)) => {
+                filled.push_str(&text);
+                rest = tail;
+            }
+            None => {
+                filled.push('{');
+                rest = after;
+            }
+        }
+    }
+    filled.push_str(rest);
+    filled
+}
+
+fn placeholder(name: &str, who: &Who) -> Option<String> {
+    match name {
+        "agent" => Some(who.agent.to_string()),
+        "path" => Some(who.path.to_string()),
+        "run" => Some(who.run.to_string()),
+        "step" => Some(who.label.to_string()),
+        "attempt" => Some(who.attempt.to_string()),
+        _ => None,
+    }
+}
+
+/// Values of headers whose names say that they are credentials, for the redaction.
+pub(super) fn secrets(config: &Config) -> Vec<Secret> {
+    const NAMES: [&str; 6] = ["auth", "key", "token", "secret", "cookie", "password"];
+    let is_secret = |name: &str| {
+        let name = name.to_lowercase();
+        NAMES.iter().any(|part| name.contains(part)) && !name.starts_with("idempotency")
+    };
+    let values = config.headers.iter().filter(|(name, _)| is_secret(name)).map(|(_, value)| value);
+    // Of `Bearer abc` the scheme is no secret, `abc` alone may be quoted.
+    values.flat_map(|v| [v.as_str(), v.rsplit(' ').next().unwrap_or_default()]).map(Secret::new).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! What a provider's errors mean: status codes, error objects and broken connections as failures with a reason code.
+//!
+//! The texts made here are raw. [`super::OpenAi`] redacts every one of them at the one place where failures leave.
+
+use deputize_core::code::{self, Code};
+use deputize_core::step::{Failure, Retry};
+use reqwest::header::{DATE, HeaderMap, LOCATION, RETRY_AFTER};
+use serde_json::Value;
+use std::error::Error;
+use std::time::{Duration, SystemTime};
+
+/// What a provider says about an error, in whatever form.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Complaint {
+    /// For people.
+    pub(super) message: String,
+    /// `code`, `type` and `status` of the error object, in lower case.
+    pub(super) kinds: Vec<String>,
+    /// The status that an error inside a stream has.
+    pub(super) status: Option<u16>,
+}
+
+impl Complaint {
+    /// Reads the body of an error response: JSON in one of its usual forms, or text.
+    pub(super) fn of_body(body: &[u8]) -> Complaint {
+        match serde_json::from_slice::<Value>(body) {
+            Ok(Value::Array(list)) => Complaint::read(list.first().unwrap_or(&Value::Null)),
+            Ok(value) => Complaint::read(&value),
+            Err(_) => Complaint { message: String::from_utf8_lossy(body).into_owned(), ..Complaint::default() },
+        }
+    }
+
+    /// Reads an error object, or what an `error` key holds.
+    pub(super) fn read(value: &Value) -> Complaint {
+        let inner = value.get("error").filter(|e| !e.is_null()).unwrap_or(value);
+        let text = |key: &str| inner.get(key).or_else(|| value.get(key)).and_then(Value::as_str);
+        let message = inner.as_str().or_else(|| text("message")).or_else(|| text("detail"));
+        let message =
+            message.map_or_else(|| if inner.is_null() { String::new() } else { inner.to_string() }, String::from);
+        let kinds = ["code", "type", "status"].iter().filter_map(|k| text(k)).map(str::to_lowercase).collect();
+        let status = ["code", "status", "status_code"].iter().find_map(|k| inner.get(*k).and_then(Value::as_u64));
+        Complaint {
+            message,
+            kinds,
+            status: status.and_then(|s| u16::try_from(s).ok()).filter(|s| (400..600).contains(s)),
+        }
+    }
+
+    fn is(&self, part: &str) -> bool {
+        self.kinds.iter().any(|kind| kind.contains(part))
+    }
+
+    /// Whether the conversation is too long for the model. Servers without a code are known by their words.
+    fn is_context(&self) -> bool {
+        const WORDS: [&str; 9] = [
+            "context length",
+            "context window",
+            "context size",
+            "context limit",
+            "maximum context",
+            "prompt is too long",
+            "input is too long",
+            "reduce the length",
+            "exceeds the maximum number of tokens",
+        ];
+        let message = self.message.to_lowercase();
+        self.is("context_length") || self.is("exceed_context_size") || WORDS.iter().any(|words| message.contains(words))
+    }
+
+    fn said(&self) -> String {
+        let message = self.message.trim();
+        if message.is_empty() { String::new() } else { format!(": {message}") }
+    }
+}
+
+/// What was asked of whom, for messages.
+pub(super) struct Asked<'a> {
+    pub(super) model: &'a str,
+    pub(super) address: &'a str,
+}
+
+/// An error response. `body` is its beginning.
+pub(super) fn of_response(status: u16, headers: &HeaderMap, body: &[u8], asked: &Asked<'_>) -> Failure {
+    let complaint = Complaint::of_body(body);
+    let Asked { model, address } = asked;
+    if (300..400).contains(&status) {
+        let to =
+            headers.get(LOCATION).map(|to| String::from_utf8_lossy(to.as_bytes()).into_owned()).unwrap_or_default();
+        let why = format!(
+            "{address} answers {status} with a redirect to `{to}`, which is not followed: set base_url to where it leads"
+        );
+        return Failure::fixed(code::MODEL_NOT_FOUND, why);
+    }
+    if status == 404 {
+        let said = complaint.said();
+        let why = format!(
+            "{address} has no model `{model}`, or base_url is not right (is its /v1 missing?); it answers 404{said}"
+        );
+        return Failure::fixed(code::MODEL_NOT_FOUND, why);
+    }
+    let (code, passing) = meaning(status, &complaint);
+    let why = format!("{address} answers {status} for `{model}`{}", complaint.said());
+    let retry = if passing { Retry::After(wait(headers)) } else { Retry::Never };
+    Failure { code, why, retry }
+}
+
+/// An error object where an answer was due.
+pub(super) fn of_complaint(complaint: &Complaint) -> Failure {
+    let why = format!("the provider ended its answer with an error{}", complaint.said());
+    let status = complaint.status.unwrap_or_else(|| {
+        if complaint.is("rate_limit") || complaint.is("quota") {
+            429
+        } else if complaint.is("invalid_request") || complaint.is_context() {
+            400
+        } else if complaint.is("auth") || complaint.is("permission") {
+            401
+        } else {
+            500
+        }
+    });
+    let (code, passing) = meaning(status, complaint);
+    let retry = if passing { Retry::After(None) } else { Retry::Never };
+    Failure { code, why, retry }
+}
+
+/// The code of a status, and whether trying again may help.
+fn meaning(status: u16, complaint: &Complaint) -> (Code, bool) {
+    match status {
+        402 => (code::MODEL_RATE_LIMITED, false),
+        429 if complaint.is("insufficient_quota") => (code::MODEL_RATE_LIMITED, false),
+        408 | 409 | 425 | 429 => (code::MODEL_RATE_LIMITED, true),
+        401 | 403 => (code::MODEL_AUTH, false),
+        404 => (code::MODEL_NOT_FOUND, false),
+        _ if status < 500 && complaint.is_context() => (code::CONTEXT_FULL, false),
+        400 if complaint.is("api_key") || complaint.message.to_lowercase().contains("api key not valid") => {
+            (code::MODEL_AUTH, false)
+        }
+        400..500 => (code::MODEL_REQUEST, false),
+        // llama.cpp has answered 500 for a conversation that does not fit.
+        _ if complaint.is("exceed_context_size") => (code::CONTEXT_FULL, false),
+        _ => (code::MODEL_OVERLOADED, true),
+    }
+}
+
+/// How many milliseconds the provider asks to wait.
+fn wait(headers: &HeaderMap) -> Option<u64> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    if let Some(millis) = text("retry-after-ms").and_then(|t| t.parse::<f64>().ok()).and_then(|ms| millis(ms / 1000.0))
+    {
+        return Some(millis);
+    }
+    let after = text(RETRY_AFTER.as_str())?;
+    if let Ok(seconds) = after.parse::<f64>() {
+        return millis(seconds);
+    }
+    let until = httpdate::parse_http_date(after).ok()?;
+    // The provider's own clock, if it says what time it is: ours may be wrong.
+    let now = text(DATE.as_str()).and_then(|d| httpdate::parse_http_date(d).ok()).unwrap_or_else(SystemTime::now);
+    let left = until.duration_since(now).unwrap_or_default();
+    u64::try_from(left.as_millis()).ok()
+}
+
+fn millis(seconds: f64) -> Option<u64> {
+    let duration = Duration::try_from_secs_f64(seconds).ok()?;
+    u64::try_from(duration.as_millis()).ok()
+}
+
+/// No response at all.
+pub(super) fn of_send(error: &reqwest::Error, asked: &Asked<'_>) -> Failure {
+    let causes = causes(error);
+    let Asked { address, .. } = asked;
+    if error.is_builder() {
+        return Failure::fixed(code::MODEL_REQUEST, format!("the request to {address} cannot be made: {causes}"));
+    }
+    let why = if error.is_connect() {
+        format!("cannot reach {address}: {causes}")
+    } else {
+        format!("the connection to {address} broke before an answer: {causes}")
+    };
+    Failure::passing(code::MODEL_UNAVAILABLE, why, None)
+}
+
+/// The answer broke off.
+pub(super) fn cut(why: &str) -> Failure {
+    Failure::passing(code::MODEL_CUT, format!("the provider's answer broke off: {why}"), None)
+}
+
+/// Too long without an answer. The provider may have worked all the same, so the key of the call stays.
+pub(super) fn late(what: &str, limit: Duration) -> Failure {
+    let why = format!("no {what} from the provider within {} s", limit.as_secs_f64());
+    Failure { code: code::MODEL_TIMEOUT, why, retry: Retry::Ambiguous }
+}
+
+/// An error and its causes, without the address that the HTTP library would print.
+pub(super) fn causes(error: &dyn Error) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let text = cause.to_string();
+        // Wrappers repeat what they wrap.
+        if !texts.iter().any(|t| t.contains(&text)) {
+            texts.push(text);
+        }
+        next = cause.source();
+    }
+    if texts.is_empty() { "no cause is given".to_string() } else { texts.join(": ") }
+}
+
+#[cfg(test)]
+mod tests;
