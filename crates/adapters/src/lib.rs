@@ -2,4 +2,5 @@
 //! another; what two of them need stands in a module of its own.
 
 pub mod loader;
+pub mod store;
 pub mod yaml;
