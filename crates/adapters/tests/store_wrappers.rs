@@ -1,4 +1,5 @@
 //! The stores of the test kit that break on purpose, around a store that works.
+#![expect(clippy::unwrap_used, reason = "tests and their helpers: a surprise ends them")]
 
 use deputize_adapters::store::memory::MemoryStore;
 use deputize_core::id::RunId;

@@ -1,5 +1,5 @@
 //! The conformance suite of the ports `EventStore` and `BlobStore`: one case for each sentence of their documentation.
-#![expect(clippy::unwrap_used, reason = "a suite of tests: an error that is not expected ends it")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a suite of tests: a surprise ends it")]
 
 use super::sample::{append, child_start, finished, said, start, woke};
 use deputize_core::digest;

@@ -130,7 +130,15 @@ fn create(path: &Path) -> Result<(), StoreError> {
     // Never opens a file that is there, for the sake of its locks (see OPENING).
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(_) => Ok(()),
-        Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => {
+            // Asked for by name, which opens nothing. What cannot be looked at is left to SQLite to refuse.
+            let other = path.metadata().is_ok_and(|found| !found.is_file());
+            if other {
+                Err(StoreError::Failed(format!("{} is no file, so it is no store", path.display())))
+            } else {
+                Ok(())
+            }
+        }
         Err(e) => Err(failed(path, e)),
     }
 }

@@ -58,9 +58,9 @@ async fn in_a_group_a_conflict_fails_only_itself() {
     };
     let appends = runs.iter().enumerate().map(|(n, run)| {
         let seq = if n % 3 == 0 { 5 } else { 1 };
-        store.append(run, 1, vec![append(run, vec![woke(seq, 2)])]).boxed()
+        store.append(run, 1, vec![append(run, vec![woke(seq, 2)])]).boxed_local()
     });
-    let results = join_all(appends.chain([release.boxed()])).await;
+    let results = join_all(appends.chain([release.boxed_local()])).await;
     for (n, (run, result)) in runs.iter().zip(results).enumerate() {
         let conflict = StoreError::Conflict { run: run.clone(), expected: 5, found: 1 };
         assert_eq!(result, if n % 3 == 0 { Err(conflict) } else { Ok(()) }, "run {n}");
