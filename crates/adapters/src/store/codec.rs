@@ -56,7 +56,9 @@ fn encode_one(root: &RunId, append: &Append) -> Result<Rows, StoreError> {
     for (event, seq) in events.iter().zip(*expected..) {
         if event.seq != seq {
             let found = event.seq;
-            return Err(StoreError::Failed(format!("the events for {run} are not consecutive: {found} stands at {seq}")));
+            return Err(StoreError::Failed(format!(
+                "the events for {run} are not consecutive: {found} stands at {seq}"
+            )));
         }
         let data = serde_json::to_string(event)
             .map_err(|e| StoreError::Failed(format!("event {seq} of {run} cannot be written as JSON: {e}")))?;

@@ -20,7 +20,9 @@ impl Head {
     pub(super) fn begin(root: &RunId, run: &RunId, first: &Recorded) -> Result<Head, StoreError> {
         let Event::RunStarted(started) = &first.event else {
             let kind = first.event.kind();
-            return Err(StoreError::Failed(format!("the log of {run} cannot begin with {kind}, only with run_started")));
+            return Err(StoreError::Failed(format!(
+                "the log of {run} cannot begin with {kind}, only with run_started"
+            )));
         };
         if started.run != *run {
             let other = &started.run;

@@ -32,15 +32,8 @@ pub fn brief(objective: &str) -> Brief {
     fn stated<T>(value: T) -> Option<Stated<T>> {
         Some(Stated::new(value, Origin::Default))
     }
-    let budget = Budget {
-        tokens: 10_000,
-        time: 60_000,
-        turns: 10,
-        model_calls: None,
-        tool_calls: 10,
-        children: 5,
-        runs: 5,
-    };
+    let budget =
+        Budget { tokens: 10_000, time: 60_000, turns: 10, model_calls: None, tool_calls: 10, children: 5, runs: 5 };
     let draft = Draft {
         objective: stated(objective.to_string()),
         output_format: stated("one line".to_string()),

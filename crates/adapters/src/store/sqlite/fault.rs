@@ -73,7 +73,9 @@ pub(super) fn explain(path: &Path, error: &rusqlite::Error) -> StoreError {
             format!("the disk or the file system failed under the store {path} ({error}); nothing was written")
         }
         Some(ErrorCode::DatabaseCorrupt) => {
-            format!("the store {path} is damaged ({error}): restore it from a copy, or save what `sqlite3 .recover` gives")
+            format!(
+                "the store {path} is damaged ({error}): restore it from a copy, or save what `sqlite3 .recover` gives"
+            )
         }
         Some(ErrorCode::TooBig) => format!("this is too large for one record of the store {path} (1 GB)"),
         _ => format!("the store {path}: {error}"),
