@@ -16,6 +16,7 @@ pub mod id;
 pub mod message;
 pub mod pattern;
 pub mod program;
+pub mod projection;
 pub mod run;
 pub mod schema;
 pub mod step;

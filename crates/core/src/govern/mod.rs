@@ -13,5 +13,5 @@ pub(crate) use completion::may_delegate;
 pub use completion::root_brief;
 pub use contract::finding;
 pub use ledger::Ledger;
-pub(crate) use success::{judge, probes, words};
+pub(crate) use success::{judge, words};
 pub(crate) use written::{FIELDS, Field, Shape, required};

@@ -2,22 +2,8 @@
 
 use crate::answer::Answer;
 use crate::brief::{Predicate, Success, Test};
-use crate::program::{Flow, Move, View, join};
-use crate::step::{Ask, Outcome, Product};
 use crate::summary::{Judge, Judged, Verdict};
 use serde_json::Value;
-
-/// Looks at the files that predicates name, by probe steps `check/f<i>`; one answer for each predicate in order,
-/// `false` for those that need no look.
-pub(crate) fn probes(view: &View<'_>, success: &Success) -> Flow<Vec<bool>> {
-    let looks = success.predicates.iter().enumerate().map(|(i, predicate)| {
-        let Predicate::FileExists(path) = predicate else { return Ok(false) };
-        let label = view.label(&format!("check/f{i}"));
-        let outcome = view.step(&label, || Ask::Probe { path: path.clone() })?;
-        Ok::<bool, Move>(matches!(outcome, Outcome::Ok(Product::Exists(true))))
-    });
-    join(looks)
-}
 
 /// Every condition and how it stands.
 pub(crate) fn judge(success: &Success, answer: &Answer, evidence: usize, exists: &[bool]) -> Vec<Judged> {

@@ -2,7 +2,7 @@
 
 use super::{Flow, Move};
 use crate::answer::{self, Answer};
-use crate::brief::Brief;
+use crate::brief::{Brief, Predicate, Success};
 use crate::definition::{DELEGATE, Definition, Team};
 use crate::id::{Label, ToolName};
 use crate::message::{ToolCall, Turn};
@@ -146,6 +146,20 @@ impl<'a> View<'a> {
             Product::Turn(turn) => Some(&turn.text),
             _ => None,
         }
+    }
+
+    /// Looks at the files that success predicates name, by probe steps `check/f<i>`: one answer for each predicate in
+    /// order, `false` for those that need no look.
+    ///
+    /// # Errors
+    /// The looks that are missing or under way.
+    pub fn files_exist(&self, success: &Success) -> Flow<Vec<bool>> {
+        join(success.predicates.iter().enumerate().map(|(i, predicate)| {
+            let Predicate::FileExists(path) = predicate else { return Ok(false) };
+            let label = self.label(&format!("check/f{i}"));
+            let outcome = self.step(&label, || Ask::Probe { path: path.clone() })?;
+            Ok(matches!(outcome, Outcome::Ok(Product::Exists(true))))
+        }))
     }
 
     /// Does all calls of a turn: read-only ones and delegations together, every other one alone and in order.

@@ -95,7 +95,7 @@ impl RunState {
 }
 
 /// Sorts labels by their segments, numbers by value: `t2/c0` before `t10/c0`.
-fn call_order(label: &Label) -> Vec<(String, u64)> {
+pub(crate) fn call_order(label: &Label) -> Vec<(String, u64)> {
     let key = |segment: &str| {
         let digits = segment.len() - segment.trim_start_matches(|c: char| !c.is_ascii_digit()).len();
         let (word, number) = segment.split_at_checked(digits).unwrap_or((segment, ""));

@@ -56,7 +56,7 @@ impl RunState {
 
     /// Judges the success condition; conditions on files are looked at by probe steps first.
     fn judged(&self, view: &View<'_>, answer: Answer) -> Result<(Answer, Vec<crate::summary::Judged>), Move> {
-        let probes = govern::probes(view, &view.brief().success.value)?;
+        let probes = view.files_exist(&view.brief().success.value)?;
         let judged = govern::judge(&view.brief().success.value, &answer, self.evidence().len(), &probes);
         Ok((answer, judged))
     }

@@ -7,6 +7,7 @@ mod decide;
 mod evolve;
 mod state;
 
+pub(crate) use account::call_order;
 pub use advance::Next;
 pub use decide::{Command, Delivery, stopped};
 pub use state::{Rejected, RunState, Status, Step};
