@@ -35,5 +35,6 @@
 
 mod codec;
 mod head;
+pub mod lock;
 pub mod memory;
 pub mod sqlite;
