@@ -33,7 +33,8 @@ impl TreeLock {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
         for _ in 0..ATTEMPTS {
-            let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path)?;
+            let file =
+                OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path)?;
             match file.try_lock() {
                 // The last holder may have removed the file after it was opened here: then this lock locks nothing.
                 Ok(()) if is_at(&file, &path)? => return Ok(Some(TreeLock { path, _file: file })),
