@@ -3,4 +3,5 @@
 
 pub mod loader;
 pub mod store;
+pub mod tool;
 pub mod yaml;
