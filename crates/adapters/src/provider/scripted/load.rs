@@ -121,7 +121,10 @@ fn entry(written: &node::Entry) -> Read<Entry> {
             }
         }
         _ => {
-            return wrong(written.value.at, "expected a list of lines, or a map with `turns`, `closing` or other steps");
+            return wrong(
+                written.value.at,
+                "expected a list of lines, or a map with `turns`, `closing` or other steps",
+            );
         }
     }
     Ok(entry)

@@ -32,10 +32,6 @@ impl Player {
         Player { script, books: Mutex::default() }
     }
 
-    pub(crate) fn script(&self) -> &Script {
-        &self.script
-    }
-
     /// The line for a step, chosen by its label and attempt alone.
     ///
     /// One thing is remembered: a call that timed out is made again under the same key, so `times` of a `timeout` counts
