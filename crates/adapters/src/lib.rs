@@ -2,6 +2,8 @@
 //! another; what two of them need stands in a module of its own.
 
 pub mod loader;
+pub mod mock;
+pub mod provider;
 pub mod store;
 pub mod tool;
 pub mod yaml;
