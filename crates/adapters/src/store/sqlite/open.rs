@@ -86,7 +86,8 @@ impl Opener {
 
     /// Refuses a file that is not ours or too new, by a connection that cannot write.
     fn inspect(&self) -> Result<Kind, StoreError> {
-        let kind = self.retry(|| schema::kind(&self.reader()?))?;
+        // In one transaction, so that a file that another process is just making is seen either before or after.
+        let kind = self.retry(|| schema::kind(&*self.reader()?.unchecked_transaction()?))?;
         let path = self.path.display();
         match kind {
             Kind::Ours(found) if found > schema::VERSION => {
