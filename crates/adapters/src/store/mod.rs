@@ -38,3 +38,6 @@ mod head;
 pub mod lock;
 pub mod memory;
 pub mod sqlite;
+
+pub use memory::MemoryStore;
+pub use sqlite::SqliteStore;
