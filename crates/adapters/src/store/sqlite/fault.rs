@@ -2,7 +2,7 @@
 //! end a connection; owns no connection.
 
 use deputize_runtime::port::StoreError;
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 use std::path::Path;
 
 /// Why a piece of work inside a transaction was not done.
@@ -50,11 +50,16 @@ pub(super) fn is_own_fault(error: &rusqlite::Error) -> bool {
     }
 }
 
+/// On a full disk the shared index beside the file cannot grow, which SQLite calls an I/O error.
+fn no_room_for_side_file(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|e| e.extended_code == ffi::SQLITE_IOERR_SHMSIZE)
+}
+
 /// The sentence for an error of SQLite.
 pub(super) fn explain(path: &Path, error: &rusqlite::Error) -> StoreError {
     let path = path.display();
     let text = match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => {
+        Some(code) if code == ErrorCode::DiskFull || no_room_for_side_file(error) => {
             format!("the disk is full: nothing more can be written to the store {path}; free some space and resume")
         }
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {

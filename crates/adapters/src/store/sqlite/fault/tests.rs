@@ -12,6 +12,7 @@ fn error(code: i32) -> rusqlite::Error {
 fn messages_say_what_is_wrong_and_where() {
     for (code, words) in [
         (ffi::SQLITE_FULL, "disk is full"),
+        (ffi::SQLITE_IOERR_SHMSIZE, "disk is full"),
         (ffi::SQLITE_READONLY, "read-only"),
         (ffi::SQLITE_READONLY_DIRECTORY, "read-only"),
         (ffi::SQLITE_PERM, "read-only"),
