@@ -3,7 +3,7 @@
 use crate::toys::Toys;
 use deputize_adapters::provider::Scripted;
 use deputize_adapters::provider::scripted::Script;
-use deputize_adapters::store::MemoryStore;
+use deputize_adapters::store::memory::MemoryStore;
 use deputize_core::definition::{Definition, Profile, Team, ToolChoice};
 use deputize_core::event::{Event, Recorded};
 use deputize_core::id::{AgentName, ModelName, RunId, Time, ToolName};

@@ -1,0 +1,159 @@
+//! Ending on request: cancel from inside and from another process, interrupt, a second driver, a log that cannot be written.
+
+use deputize_core::event::Event;
+use deputize_core::id::{RunId, Time};
+use deputize_core::summary::Terminal;
+use deputize_runtime::port::{EventStore, Signal};
+use deputize_runtime::{Control, DriveError, Halt, Live, Ready};
+use deputize_testkit::stage::{ROOT, finished};
+use deputize_testkit::store::FullDisk;
+use deputize_testkit::{Stage, team};
+use std::sync::Arc;
+
+fn hanging() -> Stage {
+    let team = team(&[("lead", &["worker"]), ("worker", &["helper"]), ("helper", &[])]);
+    let script = "
+  lead:
+    - calls:
+        - delegate: {agent: worker, objective: one}
+        - delegate: {agent: worker, objective: two}
+    - text: never said when cancelled
+  lead/worker#1:
+    - calls: [{delegate: {agent: helper, objective: deep}}]
+    - text: one is done
+  lead/worker#1/helper:
+    - fault: hang
+      times: 1
+      text: deep is done
+  lead/worker#2:
+    - text: two is done
+";
+    Stage::new(team, script)
+}
+
+/// Runs until the deepest model call is under way.
+async fn until_deep(ready: Ready) -> deputize_runtime::Handle {
+    let mut live = ready.watch();
+    let handle = ready.go();
+    loop {
+        if let Live::Event { path, record, .. } = live.recv().await.unwrap()
+            && path.as_str().ends_with("helper#1")
+            && matches!(record.event, Event::StepStarted(_))
+        {
+            return handle;
+        }
+    }
+}
+
+async fn last(stage: &Stage) -> Time {
+    stage.log(ROOT).await.last().unwrap().at
+}
+
+// covers E-60: cancelling a run cancels its subtree, and each run ends with a summary.
+#[tokio::test(start_paused = true)]
+async fn cancel_ends_the_whole_subtree_within_a_second() {
+    let stage = hanging();
+    let handle = until_deep(stage.ready_on(stage.world()).await.unwrap()).await;
+    let before = last(&stage).await;
+    handle.control(Control::Cancel { run: RunId::new(ROOT), by: "a person".into() });
+    assert_eq!(finished(handle.wait().await).status, Terminal::Cancelled);
+    assert!(last(&stage).await.since(before) <= 1_000);
+    let tree = stage.tree().await;
+    let ended: Vec<_> = tree.runs().iter().map(|r| r.state.summary().unwrap().status).collect();
+    assert_eq!(ended, [Terminal::Cancelled, Terminal::Cancelled, Terminal::Cancelled, Terminal::Succeeded]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_signal_from_another_process_cancels_one_child_and_the_tree_goes_on() {
+    let stage = hanging();
+    let handle = until_deep(stage.ready_on(stage.world()).await.unwrap()).await;
+    let (root, run) = (RunId::new(ROOT), RunId::new("r/t1/c0"));
+    stage.store.signal(&root, Signal::Cancel { run, by: "another process".into() }).await.unwrap();
+    assert_eq!(finished(handle.wait().await).status, Terminal::Succeeded);
+    let tree = stage.tree().await;
+    let ended: Vec<_> = tree.runs().iter().map(|r| r.state.summary().unwrap().status).collect();
+    assert_eq!(ended, [Terminal::Succeeded, Terminal::Cancelled, Terminal::Cancelled, Terminal::Succeeded]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupted_tree_goes_on_where_it_was() {
+    let stage = hanging();
+    let handle = until_deep(stage.ready_on(stage.world()).await.unwrap()).await;
+    handle.control(Control::Interrupt);
+    assert!(matches!(handle.wait().await, Ok(Halt::Interrupted)));
+    let calls = stage.model.calls().len();
+    // The hanging call is in doubt: it is made again under the same attempt, so the script hangs again; a later attempt answers.
+    let stage = Stage { model: Arc::new(answering()), ..stage };
+    assert_eq!(stage.resume().await.status, Terminal::Succeeded);
+    assert_eq!(
+        (calls, stage.model.calls().len()),
+        (4, 3),
+        "only the helper, worker#1 and lead had something left to say"
+    );
+    let recovered = stage.events(ROOT).await.iter().filter(|e| matches!(e, Event::Recovered { .. })).count();
+    assert_eq!(recovered, 1);
+}
+
+fn answering() -> deputize_adapters::provider::Scripted {
+    let script = "
+  lead: [{text: x}, {text: both are in}]
+  lead/worker#1: [{text: x}, {text: one is done}]
+  lead/worker#1/helper: [{text: deep is done}]
+";
+    deputize_adapters::provider::Scripted::new(deputize_testkit::scripted::Script::parse("s.yaml", script).unwrap())
+}
+
+// covers E-68: what cannot be recorded is not done.
+#[tokio::test(start_paused = true)]
+async fn a_full_disk_stops_the_driver_and_nothing_is_lost() {
+    let total = {
+        let stage = hanging();
+        let handle = until_deep(stage.ready_on(stage.world()).await.unwrap()).await;
+        handle.kill();
+        stage.log(ROOT).await.len() as u64
+    };
+    for appends in 0..total {
+        let stage = Stage { model: Arc::new(whole()), ..hanging() };
+        let disk = Arc::new(FullDisk::after(stage.store.clone(), appends));
+        let Ok(ready) = stage.ready_on(stage.world_on(disk)).await else {
+            assert_eq!((appends, stage.model.calls().len()), (0, 0), "nothing is done before anything is durable");
+            continue;
+        };
+        let end = ready.run().await;
+        assert!(matches!(end, Err(DriveError::Store(_))), "{appends}: {end:?}");
+        assert_eq!(stage.resume().await.status, Terminal::Succeeded, "after {appends} appends");
+    }
+}
+
+fn whole() -> deputize_adapters::provider::Scripted {
+    let script = "
+  lead:
+    - calls:
+        - delegate: {agent: worker, objective: one}
+        - delegate: {agent: worker, objective: two}
+    - text: both are in
+  lead/worker#1:
+    - calls: [{delegate: {agent: helper, objective: deep}}]
+    - text: one is done
+  lead/worker#1/helper: [{text: deep is done}]
+  lead/worker#2: [{text: two is done}]
+";
+    deputize_adapters::provider::Scripted::new(deputize_testkit::scripted::Script::parse("s.yaml", script).unwrap())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_driver_fences_the_first() {
+    let stage = hanging();
+    let first = until_deep(stage.ready_on(stage.world()).await.unwrap()).await;
+    let second = Stage {
+        model: Arc::new(whole()),
+        team: stage.team.clone(),
+        store: stage.store.clone(),
+        tools: stage.tools.clone(),
+    };
+    assert_eq!(second.resume().await.status, Terminal::Succeeded);
+    first.control(Control::Cancel { run: RunId::new(ROOT), by: "the first".into() });
+    let end = first.wait().await;
+    assert!(matches!(end, Err(DriveError::Store(_))), "{end:?}");
+    assert_eq!(stage.tree().await.runs()[0].state.summary().unwrap().status, Terminal::Succeeded);
+}
