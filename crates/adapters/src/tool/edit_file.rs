@@ -3,6 +3,7 @@
 
 use super::arguments::{Kind, Parameter, wrong};
 use super::splice::{self, Edit};
+use super::text;
 use super::workspace::safety::Access;
 use super::workspace::{Found, fault};
 use super::write_file::{store, writable};
@@ -68,11 +69,11 @@ fn perform(call: &Call<'_>) -> Result<String, Failure> {
     let more = if u64::try_from(lines.len()).is_ok_and(|told| told < edit.count) { " and more" } else { "" };
     let (word, line) = if edit.count == 1 { ("occurrence", "line") } else { ("occurrences", "lines") };
     Ok(format!(
-        "Replaced {} {word} in {} ({line} {}{more}); it has {} bytes now.\n",
+        "Replaced {} {word} in {} ({line} {}{more}); it has {} now.\n",
         edit.count,
         found.written.shown,
         lines.join(", "),
-        edit.content.len()
+        text::bytes(u64::try_from(edit.content.len()).unwrap_or(u64::MAX))
     ))
 }
 
@@ -96,7 +97,7 @@ fn load(call: &Call<'_>) -> Result<(Found, Vec<u8>), Failure> {
     let facts = writable(&found, &found.file(call.workspace)?)?;
     let shown = &found.written.shown;
     if facts.len > MOST {
-        return Err(fault::failed(format!("{shown} is too large to edit: {} bytes, at most {MOST}", facts.len)));
+        return Err(fault::failed(format!("{shown} is too large to edit: {}, at most {MOST}", text::bytes(facts.len))));
     }
     let mut content = Vec::new();
     found.open()?.take(MOST).read_to_end(&mut content).map_err(|error| fault::system(shown, "read", error))?;

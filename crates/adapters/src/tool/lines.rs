@@ -60,7 +60,7 @@ impl<'a> Lines<'a> {
                 return Ok(begun.then_some(line));
             }
             begun = true;
-            let end = block.iter().position(|byte| *byte == b'\n');
+            let end = memchr::memchr(b'\n', block);
             let piece = block.get(..end.unwrap_or(block.len())).unwrap_or_default();
             let kept = piece.get(..most.saturating_sub(line.bytes.len())).unwrap_or(piece);
             line.bytes.extend_from_slice(kept);

@@ -68,8 +68,8 @@ fn line(workspace: &Workspace, found: &Found, folder: &OwnedFd, entry: &Entry) -
     Some(match entry.kind {
         EntryKind::Folder => format!("folder {name}/"),
         EntryKind::File => {
-            let len = beneath::len(folder, &entry.name).map_or_else(|| "?".to_string(), |len| len.to_string());
-            format!("file   {name} ({len} bytes)")
+            let len = beneath::len(folder, &entry.name).map_or_else(|| "size unknown".into(), text::bytes);
+            format!("file   {name} ({len})")
         }
         EntryKind::Link => match workspace.link(&found.place.real, entry.name.clone()).ok()? {
             Some(place) => format!("link   {name} (to {})", target(&place)),
@@ -82,7 +82,7 @@ fn line(workspace: &Workspace, found: &Found, folder: &OwnedFd, entry: &Entry) -
 fn target(place: &Place) -> String {
     match &place.kind {
         beneath::Kind::Folder(_) => "a folder".into(),
-        beneath::Kind::File(facts) => format!("a file of {} bytes", facts.len),
+        beneath::Kind::File(facts) => format!("a file of {}", text::bytes(facts.len)),
         beneath::Kind::Special(what) => (*what).into(),
         beneath::Kind::Missing(_) => "nothing".into(),
     }

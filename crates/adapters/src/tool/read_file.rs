@@ -38,12 +38,13 @@ fn perform(call: &Call<'_>) -> Result<String, Failure> {
     }
     let found = call.workspace.find(call.arguments.text("path"), &[Access::Read])?;
     let len = found.file(call.workspace)?.len;
+    let size = text::bytes(len);
     let shown = &found.written.shown;
     let offset = call.arguments.count("offset").unwrap_or(1);
     let failed = |error| fault::system(shown, "read", error);
     let (mut lines, look) = Lines::of(found.open()?, call.stop).map_err(failed)?;
     if let Some(what) = unreadable(look) {
-        return Err(fault::failed(format!("{shown} {what} ({len} bytes) and cannot be read as text")));
+        return Err(fault::failed(format!("{shown} {what} ({size}) and cannot be read as text")));
     }
     let passed = lines.skip(offset - 1).map_err(failed)?;
     let mut part = Part { output: Output::default(), lossy: false, read: 0, full: false };
@@ -53,7 +54,7 @@ fn perform(call: &Call<'_>) -> Result<String, Failure> {
             None => break,
             Some(line) if line.bytes.contains(&0) => {
                 return Err(fault::failed(format!(
-                    "{shown} is a binary file ({len} bytes): line {} holds NUL bytes, so it cannot be read as text",
+                    "{shown} is a binary file ({size}): line {} holds NUL bytes, so it cannot be read as text",
                     passed + part.read + 1
                 )));
             }

@@ -5,7 +5,7 @@ use super::text;
 /// How many lines of occurrences are told.
 const TOLD: usize = 10;
 /// How many lines are compared in search of the nearest one, and how much of each.
-const COMPARED: usize = 20_000;
+const COMPARED: usize = 10_000;
 const WIDTH: usize = 200;
 /// Under this likeness, from 0 to 1, a line is not near.
 const NEAR: f64 = 0.5;
@@ -119,5 +119,7 @@ fn absent(content: &[u8], old: &str) -> String {
 
 fn likeness(wanted: &str, line: &str) -> f64 {
     let wanted: String = wanted.chars().take(WIDTH).collect();
-    strsim::normalized_levenshtein(&wanted, line)
+    // A text of twice as many characters cannot be near, and a character has at most four bytes.
+    let comparable = wanted.len() <= line.len().saturating_mul(8) && line.len() <= wanted.len().saturating_mul(8);
+    if comparable { strsim::normalized_levenshtein(&wanted, line) } else { 0.0 }
 }

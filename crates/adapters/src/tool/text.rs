@@ -34,7 +34,10 @@ pub(super) fn nearest<N: AsRef<str>>(name: &str, names: impl Iterator<Item = N>,
         let text = candidate.as_ref().to_lowercase();
         // A part of a name, such as `main` for `main.rs`, is nearer than any other change of more than one letter.
         let part = wanted.len() >= 3 && text.contains(&wanted) || text.len() >= 3 && wanted.contains(&text);
-        let distance = strsim::damerau_levenshtein(&wanted, &text).min(if part { 1 } else { usize::MAX });
+        // Texts whose lengths differ more are farther, whatever is in them; this also bounds the work.
+        let comparable = wanted.len().abs_diff(text.len()) <= far.saturating_mul(4);
+        let changes = if comparable { strsim::damerau_levenshtein(&wanted, &text) } else { usize::MAX };
+        let distance = changes.min(if part { 1 } else { usize::MAX });
         (distance <= far).then(|| (distance, candidate.as_ref().to_string()))
     };
     let mut rated: Vec<(usize, String)> = names.filter_map(rate).collect();
@@ -51,6 +54,11 @@ pub(super) fn decoded(bytes: &[u8], cut: bool) -> (Cow<'_, str>, bool) {
     let text = String::from_utf8_lossy(whole);
     let lossy = matches!(text, Cow::Owned(_));
     (text, lossy)
+}
+
+/// `1 byte`, `2 bytes`.
+pub(super) fn bytes(n: u64) -> String {
+    count(n, "byte", "bytes")
 }
 
 /// `1 line`, `2 lines`.

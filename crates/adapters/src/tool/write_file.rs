@@ -1,6 +1,7 @@
 //! `write_file`: the whole content of one file.
 
 use super::arguments::{Kind, Parameter, wrong};
+use super::text;
 use super::workspace::beneath::{self, Facts};
 use super::workspace::safety::Access;
 use super::workspace::{Found, Workspace, fault, replace};
@@ -28,19 +29,19 @@ fn perform(call: &Call<'_>) -> Result<String, Failure> {
     let _turn = call.workspace.turn();
     let found = call.workspace.find(call.arguments.text("path"), &[Access::Write])?;
     let shown = &found.written.shown;
-    let len = content.len();
+    let len = text::bytes(u64::try_from(content.len()).unwrap_or(u64::MAX));
     let Some(old) = target(call.workspace, &found)? else {
         store(call, &found, content)?;
-        return Ok(format!("Created {shown} ({len} bytes).\n"));
+        return Ok(format!("Created {shown} ({len}).\n"));
     };
     // A file that may not be read is not compared either: the answer would tell whether a guess at it is right.
     let compared = !call.workspace.denies(&found, Access::Read);
     if compared && same(&found, &old, content).unwrap_or(false) {
-        return Ok(format!("{shown} already has this content ({len} bytes); nothing was changed.\n"));
+        return Ok(format!("{shown} already has this content ({len}); nothing was changed.\n"));
     }
     store(call, &found, content)?;
     let shared = if old.shared { " It had further names (hard links); they keep the old content." } else { "" };
-    Ok(format!("Replaced {shown} ({} bytes before, {len} bytes now).{shared}\n", old.len))
+    Ok(format!("Replaced {shown} ({} before, {len} now).{shared}\n", text::bytes(old.len)))
 }
 
 /// The file that is to be replaced, none when there is none yet.

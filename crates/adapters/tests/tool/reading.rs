@@ -176,7 +176,7 @@ fn ls_shows_everything_in_byte_order() {
         ("to-out", "-> ../out"),
     ]);
     let expect = "file   .dot (0 bytes)\n\
-                  file   B (1 bytes)\n\
+                  file   B (1 byte)\n\
                   file   b (2 bytes)\n\
                   folder folder/\n\
                   link   to-file (to a file of 2 bytes)\n\

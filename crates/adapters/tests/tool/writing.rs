@@ -19,8 +19,8 @@ fn a_write_says_what_happened() {
         ("new.txt", "more text\n", "Replaced `new.txt` (5 bytes before, 10 bytes now).\n"),
         ("new.txt", "grün", "Replaced `new.txt` (10 bytes before, 5 bytes now).\n"),
         ("new.txt", "", "Replaced `new.txt` (5 bytes before, 0 bytes now).\n"),
-        ("x/y/z/deep.txt", "1", "Created `x/y/z/deep.txt` (1 bytes).\n"),
-        ("/abs.txt", "1", "Created `/abs.txt` (1 bytes).\n"),
+        ("x/y/z/deep.txt", "1", "Created `x/y/z/deep.txt` (1 byte).\n"),
+        ("/abs.txt", "1", "Created `/abs.txt` (1 byte).\n"),
         ("a.txt", "old!", "Replaced `a.txt` (4 bytes before, 4 bytes now).\n"),
     ];
     for (path, content, answer) in table {

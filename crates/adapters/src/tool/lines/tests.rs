@@ -1,8 +1,8 @@
 //! Lines of files of every form, in bounded memory.
 
 use super::{BLOCK, Lines, Look};
-use crate::tool::aside::Stop;
-use std::io::{Seek, Write};
+use crate::tool::aside::{Stop, stopped};
+use std::io::{ErrorKind, Seek, Write};
 
 /// Each line as (kept, left out, ended).
 fn check(content: &[u8], most: usize, look: Look, expect: &[(&[u8], u64, bool)]) {
@@ -52,4 +52,12 @@ fn passing_over_lines_counts_them() {
     let (mut lines, _) = Lines::of(file, &stop).unwrap();
     assert_eq!(lines.skip(2).unwrap(), 2);
     assert_eq!(lines.skip(9).unwrap(), 1);
+}
+
+#[test]
+fn reading_stops_when_it_is_told_to() {
+    let stop = stopped();
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(b"text").unwrap();
+    assert_eq!(Lines::of(file, &stop).err().unwrap().kind(), ErrorKind::Interrupted);
 }

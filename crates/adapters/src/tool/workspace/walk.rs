@@ -5,6 +5,7 @@ use super::beneath::{Kind, Lost};
 use super::entries::{self, EntryKind};
 use super::{Found, Hidden, Workspace, explain, fault, joined};
 use crate::tool::aside::Stop;
+use crate::tool::text::{self, Output};
 use deputize_core::step::Failure;
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -39,10 +40,10 @@ pub(in crate::tool) struct Walked {
 
 impl Walked {
     /// Remarks on what was not looked at.
-    pub(in crate::tool) fn remarks(&self, output: &mut crate::tool::text::Output) {
+    pub(in crate::tool) fn remarks(&self, output: &mut Output) {
         output.withheld(self.withheld);
         if self.unreadable > 0 {
-            let folders = crate::tool::text::count(self.unreadable, "folder", "folders");
+            let folders = text::count(self.unreadable, "folder", "folders");
             output.remark(format!("{folders} could not be read"));
         }
         if self.cut {
@@ -71,12 +72,13 @@ pub(in crate::tool) fn below(
         queue: VecDeque::from([PathBuf::new()]),
     };
     while let Some(folder) = walk.queue.pop_front() {
-        match walk.enter(&folder, stop) {
+        let entered = walk.enter(&folder, stop);
+        stop.failing()?;
+        match entered {
             Ok(()) => {}
             Err(lost) if folder.as_os_str().is_empty() => return Err(explain(&base.written, &lost)),
             Err(_) => walk.walked.unreadable += 1,
         }
-        stop.failing()?;
         if walk.walked.cut {
             break;
         }
@@ -163,3 +165,6 @@ pub(in crate::tool) fn open(workspace: &Workspace, base: &Found, path: &Path) ->
     let parent = workspace.descend(handle, folder).map_err(|_| gone())?;
     super::beneath::open(&parent, name).map_err(|_| gone())
 }
+
+#[cfg(test)]
+mod tests;
