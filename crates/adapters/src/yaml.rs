@@ -203,7 +203,8 @@ fn foreign_tag(tag: &str, at: Place) -> Message {
     error("yaml.tag", format!("the tag `{tag}` has no meaning here"), at)
 }
 
-fn duplicate(key: &str, first: Place, second: Place) -> Message {
+/// The complaint about a key that stands twice.
+pub(crate) fn duplicate(key: &str, first: Place, second: Place) -> Message {
     let text = format!("the key `{key}` stands here for the second time; the first is on line {}", first.line);
     error("yaml.duplicate_key", text, second).hint("keep one of the two")
 }

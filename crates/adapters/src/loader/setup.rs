@@ -56,15 +56,11 @@ impl Default for Timeouts {
 pub struct Limits {
     /// Calls at the same time.
     pub concurrency: u32,
-    /// Requests a minute.
-    pub requests_per_minute: Option<u64>,
-    /// Tokens a minute.
-    pub tokens_per_minute: Option<u64>,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { concurrency: 8, requests_per_minute: None, tokens_per_minute: None }
+        Limits { concurrency: 8 }
     }
 }
 

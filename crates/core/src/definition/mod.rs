@@ -12,6 +12,7 @@ pub mod message;
 pub mod name;
 pub mod nearest;
 pub mod node;
+pub mod resolve;
 pub mod spec;
 
 use serde::{Deserialize, Serialize};

@@ -79,10 +79,6 @@ pub struct ProviderSpec {
     pub retry: Option<RetryPolicy>,
     /// Calls at once.
     pub concurrency: Option<u32>,
-    /// Requests a minute.
-    pub requests_per_minute: Option<u64>,
-    /// Tokens a minute.
-    pub tokens_per_minute: Option<u64>,
 }
 
 /// What a file says of budgets.

@@ -56,8 +56,6 @@ impl Decoder {
         if let Some(field) = fields.take(self, "limits") {
             let mut inner = self.fields(&field, "providers.NAME.limits");
             spec.concurrency = inner.take(self, "concurrency").and_then(|f| self.whole(&f));
-            spec.requests_per_minute = inner.take(self, "requests_per_minute").and_then(|f| self.count(&f));
-            spec.tokens_per_minute = inner.take(self, "tokens_per_minute").and_then(|f| self.count(&f));
         }
         spec
     }
@@ -151,7 +149,12 @@ pub fn check_url(text: &str) -> Result<(), UrlFault> {
         return Err(UrlFault::Credential);
     }
     let bad = |c: char| c.is_whitespace() || c.is_control();
-    if host.is_empty() || host.starts_with(':') || text.contains(bad) || text.contains(['?', '#']) {
+    if host.is_empty()
+        || host.starts_with(':')
+        || text.contains('\\')
+        || text.contains(bad)
+        || text.contains(['?', '#'])
+    {
         return Err(UrlFault::Form);
     }
     Ok(())

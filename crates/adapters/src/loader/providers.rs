@@ -1,0 +1,241 @@
+//! Providers: merged from project, person, environment and flags, with one rule above all: a key of the environment goes
+//! only to the public address, to the address of the same environment, or to one that the person configured.
+
+use super::config::Config;
+use super::findings::Findings;
+use super::paths;
+use super::request::LoadRequest;
+use super::setup::{Limits, Origin, Provider, ProviderKind, Timeouts};
+use deputize_core::definition::RetryPolicy;
+use deputize_core::definition::decode::check_url;
+use deputize_core::definition::message::{Level, Message};
+use deputize_core::definition::node::Place;
+use deputize_core::definition::spec::{At, ProviderSpec};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The public address of OpenAI.
+const PUBLIC: &str = "https://api.openai.com/v1";
+const URL_VARIABLE: &str = "OPENAI_BASE_URL";
+const KEY_VARIABLE: &str = "OPENAI_API_KEY";
+/// Variables that hold keys for public providers on most machines. A project may not direct them elsewhere.
+const WELL_KNOWN: [&str; 3] = [KEY_VARIABLE, "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
+/// The name under which `--script` is a provider.
+pub(super) const SCRIPTED: &str = "scripted";
+const OPENAI: &str = "openai";
+
+/// Providers and their retries.
+#[derive(Default)]
+pub(super) struct Providers {
+    pub(super) all: BTreeMap<String, Provider>,
+    pub(super) retry: BTreeMap<String, RetryPolicy>,
+}
+
+/// One provider as both files say it.
+struct Both<'a> {
+    name: &'a str,
+    project: ProviderSpec,
+    user: ProviderSpec,
+    /// File and place for complaints: of the project if it speaks of the provider.
+    file: &'a str,
+    at: Place,
+}
+
+/// Merges all providers. `openai` is always there.
+pub(super) fn merge(request: &LoadRequest, project: &Config, user: &Config, findings: &mut Findings) -> Providers {
+    let mut names: BTreeSet<&str> = BTreeSet::from([OPENAI]);
+    names.extend(project.spec.providers.keys().chain(user.spec.providers.keys()).map(String::as_str));
+    names.extend(request.overrides.script.as_ref().map(|_| SCRIPTED));
+    let mut providers = Providers::default();
+    for name in names {
+        let ours = project.spec.providers.get(name);
+        let theirs = user.spec.providers.get(name);
+        let file = if ours.is_some() || theirs.is_none() { &project.file } else { &user.file };
+        let at = ours.or(theirs).map(|p| p.at).unwrap_or_default();
+        let of = |spec: Option<&At<ProviderSpec>>| spec.map(|s| s.value.clone()).unwrap_or_default();
+        let both = Both { name, project: of(ours), user: of(theirs), file, at };
+        let Some(kind) = both.kind(findings) else { continue };
+        if let Some(retry) = both.project.retry.or(both.user.retry) {
+            providers.retry.insert(name.to_string(), retry);
+        }
+        let provider = match kind {
+            ProviderKind::Openai => both.openai(request, findings),
+            ProviderKind::Scripted => both.scripted(request, project, user, findings),
+        };
+        if let Some(provider) = provider {
+            providers.all.insert(name.to_string(), provider);
+        }
+    }
+    providers
+}
+
+impl Both<'_> {
+    fn message(&self, level: Level, code: &str, at: Place, text: String) -> Message {
+        let message = Message::new(level, code, text);
+        if self.file.is_empty() { message } else { message.file(self.file).at(at) }
+    }
+
+    fn kind(&self, findings: &mut Findings) -> Option<ProviderKind> {
+        let written = self.project.kind.as_ref().or(self.user.kind.as_ref());
+        let at = written.map_or(self.at, |w| w.at);
+        match written.map_or(self.name, |w| w.value.as_str()) {
+            OPENAI => Some(ProviderKind::Openai),
+            SCRIPTED => Some(ProviderKind::Scripted),
+            kind @ ("anthropic" | "gemini") => {
+                let text = format!("a provider of kind `{kind}` is not in this build; it has `openai` and `scripted`");
+                findings.push(self.message(Level::Error, "key.unsupported", at, text));
+                None
+            }
+            other => {
+                let text = match written {
+                    Some(_) => format!("`providers.{}.kind` must be `openai` or `scripted`, not `{other}`", self.name),
+                    None => format!("`providers.{other}` needs a `kind`: `openai` or `scripted`"),
+                };
+                findings.push(self.message(Level::Error, "key.value", at, text));
+                None
+            }
+        }
+    }
+
+    /// The address and who gave it. The environment is the person at the keyboard and wins over files.
+    fn address(&self, request: &LoadRequest, findings: &mut Findings) -> Option<(String, Origin)> {
+        let env = request.env.get(URL_VARIABLE).map(String::as_str).filter(|u| !u.trim().is_empty());
+        let written = |at: &At<String>, origin| Some((at.value.clone(), origin));
+        let from_files = match (&self.project.base_url, &self.user.base_url) {
+            (Some(url), _) => written(url, Origin::Project),
+            (None, Some(url)) => written(url, Origin::User),
+            (None, None) => None,
+        };
+        let Some(url) = env.filter(|_| self.name == OPENAI || from_files.is_none()) else {
+            return from_files.or_else(|| Some((PUBLIC.to_string(), Origin::Default)));
+        };
+        if check_url(url.trim()).is_err() {
+            // Not shown: it may hold a password.
+            let text = format!("the variable `{URL_VARIABLE}` holds no address such as `http://127.0.0.1:8080/v1`");
+            findings.error("env.base_url", text);
+            return None;
+        }
+        if let Some((other, _)) = from_files.filter(|(u, _)| u != url) {
+            findings
+                .info("provider.address", format!("`{URL_VARIABLE}` of the environment is used instead of {other}"));
+        }
+        Some((url.trim().trim_end_matches('/').to_string(), Origin::Env))
+    }
+
+    /// The variable whose key may go to the address.
+    fn key(&self, url: &str, from: Origin, request: &LoadRequest, findings: &mut Findings) -> Option<String> {
+        let elsewhere = from == Origin::Project && !is_public(url);
+        let set = |name: &str| request.env.get(name).is_some_and(|v| !v.is_empty());
+        if let Some(named) = &self.project.api_key_env {
+            if elsewhere && WELL_KNOWN.contains(&named.value.as_str()) && !is_loopback(url) {
+                let text = format!("`{}` would be sent to {url}, an address that this project chose", named.value);
+                let message = self.message(Level::Error, "secret.elsewhere", named.at, text);
+                let hint = "name a variable of its own, or put `base_url` into your own configuration";
+                findings.push(message.hint(hint));
+                return None;
+            }
+            return Some(named.value.clone());
+        }
+        let name = self.user.api_key_env.as_ref().map_or(KEY_VARIABLE, |k| k.value.as_str());
+        if !elsewhere {
+            return Some(name.to_string());
+        }
+        if set(name) {
+            let at = self.project.base_url.as_ref().map_or(self.at, |u| u.at);
+            let text = format!("`{name}` is not sent to {url}, since the project chose that address");
+            let message = self.message(Level::Warning, "secret.elsewhere", at, text);
+            findings.push(message.hint("if the server needs a key, name its variable: `api_key_env: LAB_KEY`"));
+        }
+        None
+    }
+
+    fn openai(&self, request: &LoadRequest, findings: &mut Findings) -> Option<Provider> {
+        if let Some(script) = self.project.script.as_ref().or(self.user.script.as_ref()) {
+            let text = "`script` is for kind `scripted` only".to_string();
+            findings.push(self.message(Level::Error, "key.value", script.at, text));
+        }
+        let (base_url, base_url_from) = self.address(request, findings)?;
+        let api_key_env = self.key(&base_url, base_url_from, request, findings);
+        // What the person adds may be meant for their own server's eyes only.
+        let elsewhere = base_url_from == Origin::Project;
+        let (mut headers, mut body) = match elsewhere {
+            true => Default::default(),
+            false => (self.user.headers.clone(), self.user.body.clone()),
+        };
+        headers.extend(self.project.headers.clone());
+        body.extend(self.project.body.clone());
+        let default = Timeouts::default();
+        let [connect, first_byte, idle, total] = self.project.timeout;
+        let [u_connect, u_first_byte, u_idle, u_total] = self.user.timeout;
+        let timeout = Timeouts {
+            connect: connect.or(u_connect).unwrap_or(default.connect),
+            first_byte: first_byte.or(u_first_byte).unwrap_or(default.first_byte),
+            idle: idle.or(u_idle).unwrap_or(default.idle),
+            total: total.or(u_total).unwrap_or(default.total),
+        };
+        let concurrency = self.project.concurrency.or(self.user.concurrency);
+        let limits = concurrency.map_or_else(Limits::default, |concurrency| Limits { concurrency });
+        let kind = ProviderKind::Openai;
+        Some(Provider { kind, base_url, base_url_from, api_key_env, headers, body, script: None, timeout, limits })
+    }
+
+    fn scripted(
+        &self,
+        request: &LoadRequest,
+        project: &Config,
+        user: &Config,
+        findings: &mut Findings,
+    ) -> Option<Provider> {
+        let flag = request.overrides.script.as_ref().filter(|_| self.name == SCRIPTED);
+        let file = flag.map(|f| (paths::join(&request.cwd, f), None));
+        let in_file = |spec: &ProviderSpec, config: &Config| {
+            spec.script.as_ref().map(|s| (paths::join(&config.folder, &s.value), Some(s.at)))
+        };
+        let found = file.or_else(|| in_file(&self.project, project)).or_else(|| in_file(&self.user, user));
+        let Some((script, at)) = found else {
+            let text = format!("`providers.{}` is scripted and needs a `script`", self.name);
+            findings.push(self.message(Level::Error, "key.value", self.at, text));
+            return None;
+        };
+        if !script.is_file() {
+            let text = format!("there is no script {}", findings.shown(&script));
+            findings.push(match at {
+                Some(at) => self.message(Level::Error, "path.missing", at, text),
+                None => Message::new(Level::Error, "path.missing", text),
+            });
+            return None;
+        }
+        let concurrency = self.project.concurrency.or(self.user.concurrency);
+        Some(Provider {
+            kind: ProviderKind::Scripted,
+            base_url: String::new(),
+            base_url_from: Origin::Default,
+            api_key_env: None,
+            headers: BTreeMap::new(),
+            body: serde_json::Map::new(),
+            script: Some(script),
+            timeout: Timeouts::default(),
+            limits: concurrency.map_or_else(Limits::default, |concurrency| Limits { concurrency }),
+        })
+    }
+}
+
+fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split('/').next().unwrap_or_default();
+    match authority.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    }
+}
+
+fn is_public(url: &str) -> bool {
+    url.starts_with("https://") && host(url) == host(PUBLIC)
+}
+
+fn is_loopback(url: &str) -> bool {
+    let host = host(url);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests;
