@@ -82,12 +82,15 @@ async fn send(answer: Answer) -> Result<Response<Body>, Broken> {
         };
     };
     let kind = if answer.events { "text/event-stream" } else { "application/json" };
-    let wait = answer.retry_after.map(|d| HeaderValue::from(d.as_secs().max(1)));
+    let wait = answer.retry_after;
     let mut response = Response::new(StreamBody::new(frames(answer)).boxed_unsync());
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     if let Some(wait) = wait {
-        response.headers_mut().insert(RETRY_AFTER, wait);
+        // The standard header knows whole seconds only; the other one, which some providers send, is exact.
+        let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(millis.div_ceil(1000)));
+        response.headers_mut().insert("retry-after-ms", HeaderValue::from(millis));
     }
     Ok(response)
 }

@@ -11,11 +11,12 @@ use std::time::Duration;
 async fn every_fault_has_its_code_streamed_and_not() {
     // covers F-07
     let again = Retry::After(None);
-    let table: [(&str, Code, Retry, Option<u16>); 11] = [
+    let table: [(&str, Code, Retry, Option<u16>); 12] = [
         ("overloaded", code::MODEL_OVERLOADED, again, Some(529)),
         ("server_error", code::MODEL_OVERLOADED, again, Some(500)),
         ("panic", code::MODEL_OVERLOADED, again, Some(500)),
         ("rate_limited, retry_after: 7s", code::MODEL_RATE_LIMITED, Retry::After(Some(7000)), Some(429)),
+        ("overloaded, retry_after: 20ms", code::MODEL_OVERLOADED, Retry::After(Some(20)), Some(529)),
         ("unavailable", code::MODEL_UNAVAILABLE, again, None),
         ("auth", code::MODEL_AUTH, Retry::Never, Some(401)),
         ("not_found", code::MODEL_NOT_FOUND, Retry::Never, Some(404)),

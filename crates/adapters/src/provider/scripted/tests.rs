@@ -1,6 +1,6 @@
 //! Tests of scripts: which line is played, what it answers, what the errors of a file say.
 
-use super::{Call, Line, Script, Scripted, pieces};
+use super::{Call, Fault, Line, Script, Scripted, pieces};
 use deputize_core::code;
 use deputize_core::id::{AgentName, AgentPath, Label, ModelName, RunId};
 use deputize_core::message::{Arguments, Message, Request, Stop, Usage};
@@ -247,4 +247,19 @@ fn errors_say_where_and_what_to_write() {
 fn lines_can_be_made_in_code() {
     assert_eq!(Line::say("x").turn(None).text, "x");
     assert_eq!(Line::call("ls", json!({})).turn(None).stop, Stop::ToolCalls);
+}
+
+#[test]
+fn the_guide_lists_every_fault_and_its_examples_are_scripts() {
+    let guide = include_str!("../../../../../docs/guide/scripts.md");
+    for fault in Fault::ALL {
+        let row = format!("| `{}` | {} |", fault.name(), fault.meaning());
+        assert!(guide.contains(&row), "docs/guide/scripts.md lacks: {row}");
+    }
+    let blocks = guide.split("```yaml\n").skip(1).filter_map(|b| b.split("```").next());
+    let scripts: Vec<&str> = blocks.filter(|b| !b.contains("providers:")).collect();
+    assert!(scripts.len() >= 5);
+    for script in scripts {
+        assert!(Script::parse("guide", script).is_ok(), "{:?}\n{script}", Script::parse("guide", script));
+    }
 }

@@ -5,9 +5,10 @@ use deputize_core::code;
 use deputize_core::step::{Failure, Retry};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-fn fail(status: u16, headers: &[(&'static str, &'static str)], body: &str) -> Failure {
-    let header =
-        |(name, value): &(&'static str, &'static str)| (HeaderName::from_static(name), HeaderValue::from_static(value));
+type Header = (&'static str, &'static str);
+
+fn fail(status: u16, headers: &[Header], body: &str) -> Failure {
+    let header = |(name, value): &Header| (HeaderName::from_static(name), HeaderValue::from_static(value));
     let map: HeaderMap = headers.iter().map(header).collect();
     of_response(status, &map, body.as_bytes(), &Asked { model: "small", address: "http://h/v1/chat/completions" })
 }
@@ -58,7 +59,7 @@ fn statuses_have_codes() {
 
 #[test]
 fn the_wait_is_read_from_every_header() {
-    let table: [(&[(&'static str, &'static str)], Option<u64>); 7] = [
+    let table: [(&[Header], Option<u64>); 7] = [
         (&[("retry-after", "7")], Some(7000)),
         (&[("retry-after", "0.5")], Some(500)),
         (&[("retry-after-ms", "250"), ("retry-after", "7")], Some(250)),
