@@ -7,6 +7,7 @@ use crate::schema;
 use crate::summary::{Judge, Judged, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// What an agent gave as its answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,8 +43,10 @@ pub(crate) const REPORT_FENCE: &str = "```success";
 /// # Errors
 /// It is blank (no repair helps), or does not have the form that the brief asks for (a repair may).
 pub fn read(text: &str, brief: &Brief) -> Result<Answer, Complaint> {
-    let (text, report) = split_report(text);
-    let reports = judge(&brief.success.value.statements, report);
+    let statements = &brief.success.value.statements;
+    let (text, report) = if statements.is_empty() { (text.trim().into(), None) } else { split_report(text) };
+    let text = &*text;
+    let reports = judge(statements, report);
     if text.is_empty() {
         return Err(Complaint::new(code::SUMMARY_EMPTY, "the last answer is empty", false));
     }
@@ -62,11 +65,17 @@ pub fn read(text: &str, brief: &Brief) -> Result<Answer, Complaint> {
     Err(Complaint::new(code::OUTPUT_INVALID, why, true))
 }
 
-/// The answer without its report, and the report.
-fn split_report(text: &str) -> (&str, Option<&str>) {
-    let Some((before, after)) = text.rsplit_once(REPORT_FENCE) else { return (text.trim(), None) };
-    let report = after.split("```").next().unwrap_or(after);
-    (before.trim(), Some(report))
+/// The answer without its report, and the report, which may stand before or behind it.
+fn split_report(text: &str) -> (Cow<'_, str>, Option<&str>) {
+    let Some((before, after)) = text.rsplit_once(REPORT_FENCE) else { return (text.trim().into(), None) };
+    let (report, behind) = after.split_once("```").unwrap_or((after, ""));
+    let (before, behind) = (before.trim(), behind.trim());
+    let answer = match (before.is_empty(), behind.is_empty()) {
+        (_, true) => before.into(),
+        (true, false) => behind.into(),
+        (false, false) => format!("{before}\n\n{behind}").into(),
+    };
+    (answer, Some(report))
 }
 
 /// The JSON document in a text: the whole, the first fenced block, or what stands between the outer braces.

@@ -122,7 +122,7 @@ pub struct ToolOffer {
 pub struct SentCall {
     /// Unique in the conversation.
     pub id: String,
-    /// The tool's name as the model wrote it.
+    /// The tool's name as the model wrote it; what is no letter, digit, `_` or `-` became `_`.
     pub name: String,
     /// A JSON object as text.
     pub arguments: String,

@@ -117,7 +117,7 @@ fn conversation(state: &RunState, team: &Team, label: &Label, prompt: &Prompt, f
         out.push(Message::Assistant { text: turn.text.clone(), calls: sent(&turn_label, turn) });
         for (i, call) in turn.calls.iter().enumerate() {
             let text = result::text(state, team, &turn_label.call(i), &call.name, &mut evidence);
-            out.push(Message::Tool { call: call_id(&turn_label, i), name: call.name.clone(), text });
+            out.push(Message::Tool { call: call_id(&turn_label, i), name: plain(&call.name), text });
         }
     }
     if let Some(close) = &prompt.close {
@@ -148,6 +148,13 @@ fn call_id(turn: &Label, index: usize) -> String {
     format!("{}_c{index}", turn.as_str().replace(['/', '.', '~'], "_"))
 }
 
+/// A tool's name in the form that all providers take; a model may have made up any text.
+fn plain(name: &str) -> String {
+    let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let name: String = name.chars().take(64).map(|c| if good(c) { c } else { '_' }).collect();
+    if name.is_empty() { "unnamed".into() } else { name }
+}
+
 fn sent(turn_label: &Label, turn: &Turn) -> Vec<SentCall> {
     let one = |(i, call): (usize, &crate::message::ToolCall)| {
         let arguments = match &call.arguments {
@@ -156,7 +163,7 @@ fn sent(turn_label: &Label, turn: &Turn) -> Vec<SentCall> {
             Arguments::Json(value) => serde_json::json!({ "value": value }).to_string(),
             Arguments::Malformed(text) => serde_json::json!({ "unparsed": text }).to_string(),
         };
-        SentCall { id: call_id(turn_label, i), name: call.name.clone(), arguments }
+        SentCall { id: call_id(turn_label, i), name: plain(&call.name), arguments }
     };
     turn.calls.iter().enumerate().map(one).collect()
 }

@@ -101,7 +101,20 @@ fn note(summary: &Summary) -> &'static str {
 fn fenced(source: &str, text: &str) -> String {
     let text = if text.is_empty() { "(no output)" } else { text };
     let source: String = source.chars().filter(|c| !c.is_control() && !"<>\"".contains(*c)).collect();
-    format!("<data from=\"{source}\">\n{}\n</data>", text.replace("</data", "<\u{200b}/data"))
+    format!("<data from=\"{source}\">\n{}\n</data>", harmless(text))
+}
+
+/// The text with a space of no width in every closing mark, in whatever letter case.
+fn harmless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for (at, _) in text.to_ascii_lowercase().match_indices("</data") {
+        out.push_str(text.get(from..=at).unwrap_or_default());
+        out.push('\u{200b}');
+        from = at + 1;
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
+    out
 }
 
 /// The beginning of a text, at most so many bytes, cut at a character and marked as cut.

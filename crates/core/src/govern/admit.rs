@@ -10,10 +10,11 @@ use crate::context;
 use crate::definition::{Chosen, Definition, Permission, Team};
 use crate::digest;
 use crate::event::{Event, StepStart};
-use crate::id::{Label, ToolName};
+use crate::id::{AgentName, Digest, Label, ToolName};
 use crate::message::Arguments;
 use crate::run::{RunState, Status, Step};
 use crate::step::{Ask, Delegation, EffectClass, Refusal, Reserve};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The least output of a model call, in tokens.
@@ -37,23 +38,30 @@ struct Gate<'a> {
     /// A scratch copy: what is admitted here counts at once.
     ledger: Ledger,
     tripped: Option<Code>,
-    spawned: std::collections::BTreeMap<crate::id::AgentName, u64>,
-    /// By how many delegations the pool is shared.
-    sharers: u64,
+    spawned: BTreeMap<AgentName, u64>,
+    /// Briefs rejected here, by their written part.
+    rejected: BTreeMap<Digest, u32>,
+    /// Delegations that run, those started here included.
+    running: u64,
+    /// Delegations that are wanted and not yet decided on.
+    wanted: u64,
+    /// A delegation is held: those behind it wait too, so that children start in call order.
+    held: bool,
 }
 
-/// Due retries first, then the wants in program order.
+/// Due retries first, then the wants in program order. Any prefix of the answer may be appended: each verdict depends on
+/// the state and on the verdicts before it, in such a way that asking again gives the rest.
 pub fn admit(state: &RunState, team: &Team, wants: Vec<(Label, Ask)>) -> Vec<Event> {
     let Some(agent) = state.started().and_then(|s| team.agents.get(&s.agent)) else { return Vec::new() };
     let due: Vec<(Label, Arc<Ask>)> = state.waiting().iter().filter_map(|l| due(state, l)).collect();
     let new = wants.into_iter().filter(|(l, _)| state.step(l).is_none()).map(|(l, a)| (l, Arc::new(a)));
     let all: Vec<(Label, Arc<Ask>)> = due.into_iter().chain(new).collect();
     let delegates = |a: &Ask| matches!(a, Ask::Delegate { .. });
-    let running = state.open().into_iter().filter(|l| state.step(l).is_some_and(|s| delegates(&s.ask))).count();
-    let wanted = all.iter().filter(|(_, a)| delegates(a)).count();
-    let sharers = (running + wanted).min(team.budget.concurrency.max(1) as usize) as u64;
+    let running = state.open().into_iter().filter(|l| state.step(l).is_some_and(|s| delegates(&s.ask))).count() as u64;
+    let wanted = all.iter().filter(|(_, a)| delegates(a)).count() as u64;
     let (ledger, tripped) = (state.ledger().clone(), state.tripped().cloned());
-    let mut gate = Gate { state, team, agent, ledger, tripped, spawned: Default::default(), sharers };
+    let (spawned, rejected, held) = (BTreeMap::new(), BTreeMap::new(), false);
+    let mut gate = Gate { state, team, agent, ledger, tripped, spawned, rejected, running, wanted, held };
     all.into_iter().filter_map(|(label, ask)| gate.pass(label, ask)).collect()
 }
 
@@ -73,7 +81,12 @@ impl Gate<'_> {
             Ask::Probe { .. } => self.start(&label, &ask, known, EffectClass::ReadOnly, Reserve::default()),
             Ask::Tool { name, arguments, .. } => self.tool(&label, &ask, known, name, arguments),
             Ask::Model { closing, .. } => self.model(&label, &ask, known, *closing),
-            Ask::Delegate { arguments, .. } => self.delegate(&label, &ask, arguments),
+            Ask::Delegate { .. } if self.held => Verdict::Hold,
+            Ask::Delegate { arguments, .. } => {
+                let verdict = self.delegate(&label, &ask, arguments);
+                self.tell(arguments, &verdict);
+                verdict
+            }
         };
         let event = match verdict {
             Verdict::Start(start) => Event::StepStarted(start),
@@ -88,6 +101,26 @@ impl Gate<'_> {
         };
         self.ledger.apply(&event, Reserve::default(), known.is_none());
         Some(event)
+    }
+
+    /// What a verdict on a delegation means for those behind it.
+    fn tell(&mut self, arguments: &Arguments, verdict: &Verdict) {
+        match verdict {
+            Verdict::Hold => self.held = true,
+            Verdict::Start(_) => (self.running, self.wanted) = (self.running + 1, self.wanted.saturating_sub(1)),
+            Verdict::Deny(refusal) => {
+                self.wanted = self.wanted.saturating_sub(1);
+                if refusal.mode == Some(Mode::Rejected) {
+                    *self.rejected.entry(digest::of(arguments)).or_default() += 1;
+                }
+            }
+            Verdict::Note(..) => {}
+        }
+    }
+
+    /// By how many delegations what is left is shared.
+    fn sharers(&self) -> u64 {
+        (self.running + self.wanted).clamp(1, u64::from(self.team.budget.concurrency.max(1)))
     }
 
     fn start(
@@ -136,11 +169,14 @@ impl Gate<'_> {
         if !held.contains(name) {
             return deny(code::TOOL_NOT_ALLOWED, format!("tool {name} is not allowed here; allowed are: {}", list()));
         }
-        if let Arguments::Malformed(_) = arguments {
-            return deny(
-                code::TOOL_ARGUMENTS,
-                format!("the arguments of {name} are not valid JSON; call it again with a JSON object"),
-            );
+        let bad = match arguments {
+            Arguments::Json(value) if value.is_object() => None,
+            Arguments::Json(_) => Some("no JSON object"),
+            Arguments::Malformed(_) => Some("not valid JSON"),
+        };
+        if let Some(what) = bad {
+            let why = format!("the arguments of {name} are {what}; call it again with a JSON object");
+            return deny(code::TOOL_ARGUMENTS, why);
         }
         match self.team.permissions.get(&spec.operation).copied().unwrap_or_default() {
             Permission::Allow => {}
@@ -169,7 +205,9 @@ impl Gate<'_> {
         let Some(started) = self.state.started() else { return Verdict::Hold };
         let limits = self.team.models.limits(&started.model);
         let left = self.ledger.left(closing);
-        let room = closing.then(|| left.min(limits.context).saturating_sub(LEAST_OUTPUT));
+        // Half of what there is for what was found out, the rest to say it.
+        let most = left.min(limits.context);
+        let room = closing.then(|| most.saturating_sub(limits.max_output.min(most / 2).max(LEAST_OUTPUT)));
         let Some(draft) = context::draft(self.state, self.team, label, ask, room) else { return Verdict::Hold };
         let input = draft.estimate();
         if input + LEAST_OUTPUT > limits.context {
@@ -229,7 +267,9 @@ impl Gate<'_> {
             let why = format!("the tree is {} levels deep and may not grow deeper", self.team.budget.depth);
             return turned_away(code::SPAWN_DEPTH, why);
         }
-        let routed = match completion::route(self.state, self.team, self.agent, arguments) {
+        let written = digest::of(arguments);
+        let before = self.state.rejections_of(&written) + self.rejected.get(&written).copied().unwrap_or(0);
+        let routed = match completion::route(self.state, self.team, self.agent, arguments, before) {
             Ok(routed) => routed,
             Err(refusal) => return Verdict::Deny(refusal),
         };
@@ -256,27 +296,33 @@ impl Gate<'_> {
         }
     }
 
+    /// The tokens of a child: what is asked for, else the default of a run within its share. None: it waits for what may
+    /// come back.
+    fn tokens(&self, asked: Option<u64>) -> Option<u64> {
+        let left = self.ledger.left(false);
+        let fair = self.ledger.pool() / self.sharers();
+        let wanted = asked.unwrap_or_else(|| self.team.budget.run.tokens.unwrap_or(u64::MAX).min(fair));
+        // Those that have ended took a part of what was to be shared, so a share may come out a little short.
+        let near = asked.is_none() && left >= wanted / 2 && self.running < u64::from(self.team.budget.concurrency);
+        let fits = wanted <= left || near || !self.ledger.may_come_back();
+        fits.then(|| wanted.min(left))
+    }
+
     /// The caps of a child: the least of what brief and definition ask for, the default of a run, and its share.
     fn share(&self, routed: &Routed<'_>) -> Result<Stated<Budget>, Verdict> {
         let asked = routed.asked.value;
         let run = self.team.budget.run;
-        let left = self.ledger.left(false);
-        let fair = self.ledger.pool() / self.sharers.max(1);
-        let may_come_back = self.ledger.may_come_back();
-        let tokens = match asked.tokens {
-            Some(n) if n <= left => n,
-            Some(_) if may_come_back => return Err(Verdict::Hold),
-            Some(_) => left,
-            None => run.tokens.unwrap_or(u64::MAX).min(fair),
-        };
-        if tokens > left && may_come_back {
-            return Err(Verdict::Hold);
+        if let Some(few) = asked.tokens.filter(|n| *n < LEAST_CHILD) {
+            let why = format!("a budget of {few} tokens is too small: no agent can work with less than {LEAST_CHILD}");
+            return Err(turned_away(code::BRIEF_BUDGET_NOT_POSITIVE, why));
         }
-        let tokens = tokens.min(left);
+        let may_come_back = self.ledger.may_come_back();
+        let Some(tokens) = self.tokens(asked.tokens) else { return Err(Verdict::Hold) };
         let leads = !completion::may_delegate(self.team, routed.child, self.state.started().map_or(0, |s| s.depth + 1))
             .is_empty();
         let runs_left = self.ledger.runs_left();
-        let wanted_runs = if leads { asked.runs.unwrap_or((runs_left / self.sharers.max(1)).max(1)) } else { 1 };
+        let fair = self.ledger.runs_pool() / self.sharers();
+        let wanted_runs = if leads { asked.runs.unwrap_or(fair.max(1)) } else { 1 };
         if tokens < LEAST_CHILD || runs_left == 0 {
             if may_come_back {
                 return Err(Verdict::Hold);

@@ -6,7 +6,6 @@ use crate::brief::{Brief, Draft, Incomplete, MemoryScope, Mode, Origin, Stated, 
 use crate::budget::{Budget, Caps};
 use crate::code;
 use crate::definition::{DELEGATE, Definition, Profile, Team, ToolChoice};
-use crate::digest;
 use crate::id::{AgentName, ToolName};
 use crate::message::Arguments;
 use crate::run::RunState;
@@ -22,14 +21,15 @@ pub(super) struct Routed<'a> {
     pub(super) reason: Option<String>,
 }
 
-/// Checks the written part, finds the child, completes all but the budget.
+/// Checks the written part, finds the child, completes all but the budget. `before`: how often this was rejected already.
 pub(super) fn route<'a>(
     state: &RunState,
     team: &'a Team,
     parent: &Definition,
     arguments: &Arguments,
+    before: u32,
 ) -> Result<Routed<'a>, Refusal> {
-    let rejected = |bad: Incomplete| reject(state, team, parent, arguments, bad);
+    let rejected = |bad: Incomplete| reject(team, parent, arguments, before, bad);
     let written = Written::read(arguments, team.profile).map_err(rejected)?;
     if written.text("objective").is_none() {
         let missing = Draft::default().complete().err();
@@ -40,6 +40,7 @@ pub(super) fn route<'a>(
         Miss::Unknown(why) => degraded(team, parent, &written, code::ROUTE_UNKNOWN, why),
     })?;
     let draft = draft(state, team, parent, child, &written).map_err(rejected)?;
+    within(&written.budget, &state.ledger().cap).map_err(rejected)?;
     // Everything but the budget is checked here, before any reservation.
     let trial = Draft { budget: Some(Stated::new(any_budget(), Origin::Default)), ..draft.clone() };
     trial.complete().map_err(rejected)?;
@@ -53,8 +54,24 @@ fn any_budget() -> Budget {
     Budget { tokens: 1, time: 1, turns: 1, model_calls: None, tool_calls: 1, children: 1, runs: 1 }
 }
 
-fn reject(state: &RunState, team: &Team, parent: &Definition, arguments: &Arguments, bad: Incomplete) -> Refusal {
-    if state.rejections_of(&digest::of(arguments)) >= 2 {
+/// What counts for a whole subtree may not be wider than what the delegating run itself has.
+fn within(asked: &Caps, own: &Budget) -> Result<(), Incomplete> {
+    let pairs =
+        [("tokens", asked.tokens, own.tokens), ("ms of time", asked.time, own.time), ("runs", asked.runs, own.runs)];
+    match pairs.into_iter().find(|(_, asked, own)| asked.is_some_and(|n| n > *own)) {
+        None => Ok(()),
+        Some((what, asked, own)) => {
+            let why = format!(
+                "the brief gives {} {what}, the delegating agent itself has {own}; leave the budget out or lower it",
+                asked.unwrap_or(0)
+            );
+            Err(Incomplete::new(code::BRIEF_OVERRIDE_WIDER, why))
+        }
+    }
+}
+
+fn reject(team: &Team, parent: &Definition, arguments: &Arguments, before: u32, bad: Incomplete) -> Refusal {
+    if before >= 2 {
         let written = Written::read(arguments, Profile::Assisted).unwrap_or_default();
         let why = format!("the same brief was rejected twice before: {}", bad.why);
         return degraded(team, parent, &written, code::BRIEF_REPEATED, why);

@@ -82,6 +82,10 @@ impl Ledger {
     pub fn pool(&self) -> u64 {
         self.cap.tokens.saturating_sub(self.spent.usage.tokens() + self.closing_reserve())
     }
+    /// Runs that would be left to children if none were running.
+    pub fn runs_pool(&self) -> u64 {
+        self.cap.runs.saturating_sub(self.spent.runs)
+    }
     /// Runs of the subtree that are neither used nor kept back.
     pub fn runs_left(&self) -> u64 {
         self.cap.runs.saturating_sub(self.spent.runs + self.reserved.runs)

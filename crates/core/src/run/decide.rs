@@ -71,14 +71,21 @@ pub enum Command {
 }
 
 impl RunState {
-    /// The events that a command leads to; none when it no longer applies.
+    /// The events that a command leads to at the newest moment in the log; see [`RunState::decide_at`].
     pub fn decide(&self, team: &Team, command: Command) -> Vec<Event> {
+        self.decide_at(team, command, self.latest)
+    }
+
+    /// The events that a command leads to; none when it no longer applies. `now` is the moment of the command: delays of
+    /// retries count from it.
+    pub fn decide_at(&self, team: &Team, command: Command, now: Time) -> Vec<Event> {
         if self.summary.is_some() || self.started.is_none() {
             return Vec::new();
         }
         match command {
             Command::Deliver { label, attempt, delivery, spent } => {
-                self.deliver(team, &label, attempt, delivery, spent).into_iter().collect()
+                let moment = now.max(self.latest);
+                self.deliver(team, &label, attempt, delivery, spent, moment).into_iter().collect()
             }
             Command::Prepare { label, attempt, note } => match self.live(&label, attempt) {
                 Some(step) if step.note.is_none() => vec![Event::StepPrepared { label, attempt, note }],
@@ -95,7 +102,15 @@ impl RunState {
         self.steps.get(label).filter(|s| s.status == Status::Open && s.attempt == attempt)
     }
 
-    fn deliver(&self, team: &Team, label: &Label, attempt: u32, what: Delivery, spent: Spend) -> Option<Event> {
+    fn deliver(
+        &self,
+        team: &Team,
+        label: &Label,
+        attempt: u32,
+        what: Delivery,
+        spent: Spend,
+        now: Time,
+    ) -> Option<Event> {
         let step = self.live(label, attempt)?;
         let label = label.clone();
         Some(match what {
@@ -103,7 +118,7 @@ impl RunState {
                 None => Event::StepSucceeded { label, attempt, product, spent },
                 Some(complaint) => {
                     let again = complaint.repairable && step.rejections < REPAIRS && self.goes_on();
-                    let next = Then::Retry { attempt: attempt + 1, not_before: self.now };
+                    let next = Then::Retry { attempt: attempt + 1, not_before: now };
                     let then = if again { next } else { Then::Final };
                     let (code, why) = (complaint.code, complaint.why);
                     Event::StepRejected { label, attempt, product, code, why, spent, then }
@@ -111,7 +126,7 @@ impl RunState {
             },
             Delivery::Child(value) => self.child(step, label, attempt, &value),
             Delivery::Failure(failure) => {
-                let then = self.after(team, step, &label, attempt, &failure);
+                let then = self.after(team, step, &label, &failure, now);
                 let Failure { code, why, .. } = failure;
                 Event::StepFailed { label, attempt, code, why, spent, then }
             }
@@ -139,7 +154,8 @@ impl RunState {
     }
 
     /// Whether and when a failed attempt is made again. Only model calls are: a tool's retry is the model's decision.
-    fn after(&self, team: &Team, step: &Step, label: &Label, attempt: u32, failure: &Failure) -> Then {
+    fn after(&self, team: &Team, step: &Step, label: &Label, failure: &Failure, now: Time) -> Then {
+        let attempt = step.attempt;
         let Ask::Model { .. } = &*step.ask else { return Then::Final };
         let (asked, attempt_next) = match failure.retry {
             Retry::Never => return Then::Final,
@@ -151,7 +167,7 @@ impl RunState {
             return Then::Final;
         }
         let delay = asked.max(jitter(&policy, step.failures, &format!("{label}#{attempt}#{}", step.failures), self));
-        let not_before = self.now.plus(delay);
+        let not_before = now.plus(delay);
         if not_before.since(step.first_start) > policy.total {
             return Then::Final;
         }
@@ -164,7 +180,7 @@ impl RunState {
     }
 
     fn recover(&self, team: &Team, now: Time) -> Vec<Event> {
-        let mut events = vec![Event::Recovered { idle: now.since(self.now) }];
+        let mut events = vec![Event::Recovered { idle: now.since(self.latest) }];
         events.extend(self.open.iter().filter_map(|label| self.doubt(team, label)));
         events
     }

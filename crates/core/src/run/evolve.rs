@@ -22,14 +22,17 @@ impl RunState {
 
     /// Takes one event in.
     pub fn evolve(&mut self, record: &Recorded) {
-        self.now = self.now.max(record.at);
+        self.latest = self.latest.max(record.at);
+        if !record.event.is_derived() {
+            self.now = self.now.max(record.at);
+        }
         self.next_seq = record.seq + 1;
         let (held, first) = self.release(&record.event);
         self.ledger.apply(&record.event, held, first);
         match &record.event {
             Event::RunStarted(started) => self.begin(started),
             Event::Recovered { idle } => self.deadline = self.deadline.map(|d| d.plus(*idle)),
-            Event::StepStarted(start) => self.start(start, record.seq),
+            Event::StepStarted(start) => self.start(start, record),
             Event::StepPrepared { label, note, .. } => {
                 if let Some(step) = self.steps.get_mut(label) {
                     step.note = Some(note.clone());
@@ -77,14 +80,14 @@ impl RunState {
         self.started = Some(Arc::new(started.clone()));
     }
 
-    fn start(&mut self, start: &StepStart, seq: u64) {
-        let now = self.now;
+    fn start(&mut self, start: &StepStart, record: &Recorded) {
+        let seq = record.seq;
         if let Some(d) = &start.delegation {
             *self.spawned.entry(d.to.clone()).or_default() += 1;
         }
         let step = self.entry(&start.label, &start.ask);
-        if step.attempt == 0 {
-            step.first_start = now;
+        if step.attempt == 0 || step.anew {
+            (step.first_start, step.anew) = (record.at, false);
         }
         step.attempt = start.attempt;
         step.reserve = start.reserve;
@@ -108,6 +111,7 @@ impl RunState {
         self.note(Some(label), code, why);
         if let Some(step) = self.steps.get_mut(label) {
             step.rejections += 1;
+            (step.failures, step.anew) = (0, true);
             step.rejected = Some(Rejected { product: product.clone(), why: why.to_string() });
         }
         let outcome = Outcome::Failed { code: code.clone(), why: why.to_string() };
@@ -129,6 +133,7 @@ impl RunState {
     fn doubted(&mut self, label: &Label, then: Then, seq: u64) {
         if let Some(step) = self.steps.get_mut(label) {
             step.doubts += 1;
+            step.anew = true;
         }
         let why = "it was under way when its driver died, and nobody can know whether it was done".to_string();
         self.settle(label, then, Outcome::Failed { code: code::STEP_IN_DOUBT, why }, seq);
@@ -160,6 +165,7 @@ impl RunState {
             delegation: None,
             note: None,
             missing: 0,
+            anew: false,
         })
     }
 

@@ -55,7 +55,7 @@ pub struct Step {
     pub rejections: u32,
     /// The newest of these.
     pub rejected: Option<Rejected>,
-    /// When its first attempt started.
+    /// When the first attempt of the present series started: a doubt or a broken contract begins a new one.
     pub first_start: Time,
     /// `seq` of its newest start.
     pub started_seq: u64,
@@ -73,6 +73,8 @@ pub struct Step {
     pub note: Option<Note>,
     /// Calls of this turn without an outcome.
     pub(super) missing: usize,
+    /// The next attempt begins a new series.
+    pub(super) anew: bool,
 }
 
 /// The state of a run: a fold of its log and of nothing else.
@@ -92,6 +94,7 @@ pub struct RunState {
     pub(super) summary: Option<Arc<Summary>>,
     pub(super) deadline: Option<Time>,
     pub(super) now: Time,
+    pub(super) latest: Time,
     pub(super) next_seq: u64,
 }
 
@@ -150,7 +153,8 @@ impl RunState {
     pub fn deadline(&self) -> Option<Time> {
         self.deadline
     }
-    /// The newest moment in the log.
+    /// The newest moment that an input brought. Derived events do not move it: what follows from the log is the same
+    /// however long the appends take.
     pub fn now(&self) -> Time {
         self.now
     }

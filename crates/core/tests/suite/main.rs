@@ -1,0 +1,12 @@
+//! Tests of the pure core over the simulator in `../common`: one module for each part of the contract.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test may stop at the first surprise"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod golden;
