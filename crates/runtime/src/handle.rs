@@ -71,6 +71,12 @@ impl Ready {
     pub fn watch(&self) -> broadcast::Receiver<Live> {
         self.live.subscribe()
     }
+    /// Cancels a run of the tree before anything new starts.
+    #[must_use]
+    pub fn cancel(mut self, run: &RunId, by: &str) -> Ready {
+        self.driver.cancel(run, by);
+        self
+    }
     /// Lets it run.
     pub fn go(self) -> Handle {
         let Ready { root, control, live, driver } = self;

@@ -220,7 +220,7 @@ impl Driver {
         }
     }
 
-    fn cancel(&mut self, run: &RunId, by: &str) {
+    pub(crate) fn cancel(&mut self, run: &RunId, by: &str) {
         self.command(run, Command::Cancel { by: by.to_string() });
     }
 

@@ -15,7 +15,7 @@ impl Driver {
 
     /// An existing tree: every run that is not over and that an open delegation leads to.
     pub(crate) async fn recover(&mut self) -> Result<(), DriveError> {
-        let now = self.world.clock.now();
+        let mut found = Vec::new();
         let mut todo = vec![self.root.clone()];
         while let Some(run) = todo.pop() {
             let log = self.world.store.read(&run, 0).await?;
@@ -30,6 +30,13 @@ impl Driver {
                 return Err(DriveError::NoStart(run));
             }
             todo.extend(children(&state));
+            found.push((run, state));
+        }
+        // The pause is the same for all: from the last event of the whole tree. What a run spent waiting before it counts.
+        let last = found.iter().map(|(_, s)| s.now()).max().unwrap_or_default();
+        let idle = self.world.clock.now().since(last);
+        for (run, state) in found {
+            let now = state.now().plus(idle);
             self.adopt(run.clone(), state);
             self.command(&run, Command::Recover { now });
             self.dirty.insert(run);

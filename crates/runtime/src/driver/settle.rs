@@ -10,7 +10,7 @@ use deputize_core::context;
 use deputize_core::event::{Event, Started};
 use deputize_core::id::{Label, RunId};
 use deputize_core::run::{Command, Delivery, Next, RunState, stopped};
-use deputize_core::step::{Ask, Delegation};
+use deputize_core::step::Delegation;
 use deputize_core::summary::Summary;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -118,12 +118,10 @@ impl Driver {
         let Some(node) = self.nodes.get_mut(run) else { return };
         let Some(step) = node.state.step(label) else { return };
         let attempt = step.attempt;
-        if let Ask::Delegate { .. } = &*step.ask {
-            let child = run.child(label);
-            let by = format!("its parent {run}");
-            if self.nodes.contains_key(&child) {
-                self.command(&child, Command::Cancel { by });
-            }
+        if let Some(delegation) = step.delegation.clone() {
+            // A child that was reserved but never created is created and cancelled: each delegation has one summary.
+            self.open_child(run, label, &delegation);
+            self.command(&run.child(label), Command::Cancel { by: format!("its parent {run}") });
             return;
         }
         if let Some(Some(task)) = node.launched.remove(label) {
@@ -200,7 +198,7 @@ impl Driver {
                 self.slots.leave(&run);
             }
         }
-        for run in self.slots.next() {
+        while let Some(run) = self.slots.next() {
             self.launch(&run);
         }
     }

@@ -35,17 +35,12 @@ impl Slots {
     pub(super) fn holders(&self) -> Vec<RunId> {
         self.held.iter().cloned().collect()
     }
-    /// The runs that wait in line and may be asked again, as many as there are free slots.
-    pub(super) fn next(&mut self) -> Vec<RunId> {
-        let free = self.most.saturating_sub(self.held.len());
-        let mut runs = Vec::new();
-        while runs.len() < free {
-            let Some((run, _)) = self.queue.pop_front() else { break };
-            if !runs.contains(&run) {
-                runs.push(run);
-            }
+    /// The run that has waited longest, while there is a free slot for it.
+    pub(super) fn next(&mut self) -> Option<RunId> {
+        if self.held.len() >= self.most {
+            return None;
         }
-        runs
+        self.queue.pop_front().map(|(run, _)| run)
     }
     /// Takes a run's steps out of the line.
     pub(super) fn forget(&mut self, run: &RunId, label: &Label) {

@@ -138,3 +138,32 @@ async fn a_tree_survives_a_crash_of_its_recovery() {
         cut += 1;
     }
 }
+
+// covers E-60: a cancel that a crash cuts short ends every run all the same, also a child that was only reserved.
+#[tokio::test(start_paused = true)]
+async fn a_cancel_after_a_crash_at_any_event_ends_every_run_with_a_summary() {
+    for n in 1.. {
+        let stage = three_levels();
+        let store = Arc::new(CrashStore::new(stage.store.clone(), Cut::After(n)));
+        let ready = stage.ready_on(stage.world_on(store)).await.unwrap();
+        let over = matches!(ready.run().await, Ok(Halt::Finished(_)));
+        if over || stage.tree().await.runs()[0].state.summary().is_some() {
+            return;
+        }
+        let (root, calls) = (RunId::new(deputize_testkit::stage::ROOT), stage.model.calls().len());
+        let setup = deputize_core::digest::of_bytes(b"{}");
+        let ready = deputize_runtime::resume(stage.world(), &root, stage.team.clone(), setup).await.unwrap();
+        let control = ready.cancel(&root, "a person");
+        assert_eq!(deputize_testkit::stage::finished(control.run().await).status, Terminal::Cancelled, "crash at {n}");
+        assert_eq!(stage.model.calls().len(), calls, "crash at {n}: nothing new is paid for");
+        let tree = stage.tree().await;
+        for run in tree.runs() {
+            assert!(run.state.summary().is_some(), "crash at {n}: {} has no summary", run.id);
+            assert!(run.state.open().is_empty(), "crash at {n}: {} has open steps", run.id);
+            let reserved = run.state.steps().filter(|(_, s)| s.delegation.is_some());
+            for (label, _) in reserved {
+                assert!(tree.run(&run.id.child(label)).is_some(), "crash at {n}: {label} has no run");
+            }
+        }
+    }
+}

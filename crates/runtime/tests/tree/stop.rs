@@ -157,3 +157,31 @@ async fn a_second_driver_fences_the_first() {
     assert!(matches!(end, Err(DriveError::Store(_))), "{end:?}");
     assert_eq!(stage.tree().await.runs()[0].state.summary().unwrap().status, Terminal::Succeeded);
 }
+
+// covers E-21: the pause between a crash and its resume is not counted, the time before it is.
+#[tokio::test(start_paused = true)]
+async fn a_deadline_does_not_count_the_pause_and_counts_what_was_before() {
+    let mut team = team(&[("lead", &["worker"]), ("worker", &[])]);
+    team.budget.tree.time = Some(10_000);
+    let script = "
+lead:
+  - calls: [{delegate: {agent: worker, objective: one}}]
+  - text: done
+lead/worker:
+  - latency: 6s
+    calls: [{look: {}}]
+  - fault: hang
+";
+    let stage = Stage::new(team, script);
+    let ready = stage.ready_on(stage.world()).await.unwrap();
+    let mut live = ready.watch();
+    let handle = ready.go();
+    while !matches!(live.recv().await.unwrap(), Live::Event { record, .. } if record.at >= Time(1_006_000)) {}
+    handle.kill();
+    let mut world = stage.world();
+    world.clock = Arc::new(deputize_runtime::TokioClock::at(Time(90_000_000)));
+    let setup = deputize_core::digest::of_bytes(b"{}");
+    let ready = deputize_runtime::resume(world, &RunId::new(ROOT), stage.team.clone(), setup).await.unwrap();
+    assert_eq!(finished(ready.run().await).status, Terminal::Deadline);
+    assert_eq!(last(&stage).await.since(Time(90_000_000)), 4_000, "6 of the 10 s were used before the crash");
+}
