@@ -1,2 +1,52 @@
-//! Placeholder.
-fn main() {}
+//! The binary `deputize`: the composition root. Reads arguments and environment, hands over to one command, ends with its
+//! exit code. Owns no behaviour of its own.
+
+mod ambient;
+mod args;
+mod command;
+mod detach;
+mod discover;
+mod drive;
+mod exit;
+mod fault;
+mod inert;
+mod interrupt;
+mod out;
+mod past;
+mod prepare;
+mod progress;
+mod reference;
+mod wire;
+
+use ambient::Ambient;
+use args::Args;
+use exit::Exit;
+use fault::Fault;
+use out::Out;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let out = Out::new(args::wants_json(std::env::args_os().skip(1)));
+    let args = match args::parse(std::env::args_os()) {
+        Ok(args) => args,
+        Err(refused) => return refused.show(&out).code(),
+    };
+    let done = execute(args, &out);
+    out.flush();
+    match done {
+        Ok(exit) => exit.code(),
+        Err(fault) => fault.show(&out).code(),
+    }
+}
+
+fn execute(args: Args, out: &Out) -> Result<Exit, Fault> {
+    let ambient = Ambient::read(args.common.home.clone())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Fault::new("system.threads", format!("the async runtime cannot start: {e}")))?;
+    let done = runtime.block_on(command::execute(args.command, &ambient, out));
+    // A tool on a thread of its own may still hang; nobody waits for it.
+    runtime.shutdown_background();
+    done
+}

@@ -1,0 +1,248 @@
+//! The command line as clap reads it: every command, flag and help text. Owns nothing that a flag does.
+
+use crate::exit::Exit;
+use crate::fault::Fault;
+use crate::out::Out;
+use clap::error::ErrorKind;
+use clap::{Args as ClapArgs, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Runs trees of agents: they stop at the budget, survive kill -9, and are traced step by step.
+#[derive(Debug, Parser)]
+#[command(name = "deputize", version, max_term_width = 100, disable_help_subcommand = true)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags of every command.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Common {
+    /// Print one JSON document on standard output; progress and messages go to standard error
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// State folder [default: $DEPUTIZE_HOME, else $XDG_STATE_HOME/deputize]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a team on an objective
+    Run(Box<RunArgs>),
+    /// Validate teams and agent files: all errors at once
+    Check(Box<CheckArgs>),
+    /// List runs, newest first
+    Runs(RunsArgs),
+    /// Show one run: result, status, usage
+    Show(IdArgs),
+    /// Show a tree with every step
+    Trace(TraceArgs),
+    /// Go on with an interrupted run; finished steps are not done again
+    Resume(IdArgs),
+    /// End a run and everything below it
+    Cancel(IdArgs),
+    /// Print the generated reference pages as JSON
+    #[command(name = "__reference", hide = true)]
+    Reference,
+    /// Serve scripted answers as a chat completions server
+    #[command(name = "__mock-model", hide = true)]
+    MockModel(MockModelArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(override_usage = "deputize run [OPTIONS] [TEAM] <OBJECTIVE>")]
+pub(crate) struct RunArgs {
+    /// TEAM is a folder, a deputize.yaml or an agent file, by default the current folder. OBJECTIVE is what to achieve;
+    /// `-` reads it from standard input
+    #[arg(required = true, num_args = 1..=2, value_name = "[TEAM] OBJECTIVE")]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) team: TeamFlags,
+    /// Run in the background and print the run's id alone
+    #[arg(long)]
+    pub(crate) detach: bool,
+    /// The process in the background: tells its id to the one that started it
+    #[arg(long, hide = true)]
+    pub(crate) announce: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CheckArgs {
+    /// Folders, deputize.yaml files or agent files, each checked on its own [default: the current folder]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) team: TeamFlags,
+}
+
+/// What a flag says about a team; wins over its files.
+#[derive(Debug, Default, ClapArgs)]
+pub(crate) struct TeamFlags {
+    /// The root agent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Use this model everywhere: it replaces every role, alias and named model
+    #[arg(long, value_name = "PROVIDER:MODEL")]
+    pub(crate) model: Option<String>,
+    /// Use this model for one role: default, fast or think; may be repeated
+    #[arg(long = "role", value_name = "NAME=PROVIDER:MODEL", value_parser = role)]
+    pub(crate) roles: Vec<(String, String)>,
+    /// The folder that tools work in [default: as deputize.yaml says, else the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Take the answers from this file instead of a model
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    /// Lift a limit of folders without deputize.yaml: `write` allows writes inside the workspace
+    #[arg(long, value_name = "WHAT", value_parser = ["write"])]
+    pub(crate) allow: Vec<String>,
+    #[command(flatten)]
+    pub(crate) budget: BudgetFlags,
+}
+
+/// One flag for each cap.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Budget")]
+pub(crate) struct BudgetFlags {
+    /// Tokens of the whole tree, in and out: 200k, 2M
+    #[arg(long, value_name = "COUNT")]
+    budget_tokens: Option<String>,
+    /// Time of the whole tree: 90s, 15m, 1h
+    #[arg(long, value_name = "DURATION")]
+    budget_time: Option<String>,
+    /// Turns of the root
+    #[arg(long, value_name = "COUNT")]
+    budget_turns: Option<String>,
+    /// Model calls of the root
+    #[arg(long, value_name = "COUNT")]
+    budget_model_calls: Option<String>,
+    /// Tool calls of the root
+    #[arg(long, value_name = "COUNT")]
+    budget_tool_calls: Option<String>,
+    /// Children of the root
+    #[arg(long, value_name = "COUNT")]
+    budget_children: Option<String>,
+    /// Runs of the whole tree
+    #[arg(long, value_name = "COUNT")]
+    budget_runs: Option<String>,
+    /// Deepest level of the tree; the root is 0
+    #[arg(long, value_name = "COUNT")]
+    budget_depth: Option<String>,
+    /// Runs that work at the same time
+    #[arg(long, value_name = "COUNT")]
+    budget_concurrency: Option<String>,
+    /// Handoffs of the whole tree
+    #[arg(long, value_name = "COUNT")]
+    budget_hops: Option<String>,
+}
+
+impl BudgetFlags {
+    /// The caps that were given, by the key of `deputize.yaml`.
+    pub(crate) fn given(&self) -> Vec<(String, String)> {
+        let all = [
+            ("tokens", &self.budget_tokens),
+            ("time", &self.budget_time),
+            ("turns", &self.budget_turns),
+            ("model_calls", &self.budget_model_calls),
+            ("tool_calls", &self.budget_tool_calls),
+            ("children", &self.budget_children),
+            ("runs", &self.budget_runs),
+            ("depth", &self.budget_depth),
+            ("concurrency", &self.budget_concurrency),
+            ("hops", &self.budget_hops),
+        ];
+        all.into_iter().filter_map(|(key, value)| Some((key.to_string(), value.clone()?))).collect()
+    }
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RunsArgs {
+    /// At most so many
+    #[arg(long, value_name = "COUNT", default_value_t = 50)]
+    pub(crate) limit: usize,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct IdArgs {
+    /// The run: its id, a unique beginning of it, or `last`
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct TraceArgs {
+    #[command(flatten)]
+    pub(crate) id: IdArgs,
+    /// Also the raw events
+    #[arg(long)]
+    pub(crate) events: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct MockModelArgs {
+    /// The script
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: PathBuf,
+    /// The port on the loopback address; 0 takes a free one
+    #[arg(long, default_value_t = 0)]
+    pub(crate) port: u16,
+    /// Write every request to this file, a line each
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+}
+
+fn role(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, model)) if !name.is_empty() && !model.is_empty() => Ok((name.to_string(), model.to_string())),
+        _ => Err("write NAME=PROVIDER:MODEL, for instance fast=openai:small".to_string()),
+    }
+}
+
+/// What clap says instead of giving arguments.
+pub(crate) enum Refused {
+    /// Help or version were asked for.
+    Asked(String),
+    /// The command line is wrong.
+    Wrong(Fault),
+}
+
+impl Refused {
+    /// Shows it, and says how to end.
+    pub(crate) fn show(self, out: &Out) -> Exit {
+        match self {
+            Refused::Asked(text) => {
+                out.result(&text);
+                Exit::Good
+            }
+            Refused::Wrong(fault) => fault.show(out),
+        }
+    }
+}
+
+/// Reads the command line.
+pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Args, Refused> {
+    Args::try_parse_from(words).map_err(|e| {
+        let shown = e.render().to_string();
+        if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+            return Refused::Asked(shown);
+        }
+        let first = match e.kind() {
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a command is missing",
+            _ => shown.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").trim_end(),
+        };
+        let message = first.split_whitespace().collect::<Vec<_>>().join(" ");
+        Refused::Wrong(Fault::usage(message, shown).hint("deputize --help lists the commands"))
+    })
+}
+
+/// Whether `--json` is there, for errors that come before anything is read.
+pub(crate) fn wants_json(words: impl Iterator<Item = OsString>) -> bool {
+    words.take_while(|word| word != "--").any(|word| word == "--json")
+}
+
+#[cfg(test)]
+mod tests;

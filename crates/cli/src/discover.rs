@@ -1,0 +1,179 @@
+//! The model of a team that names none: a key or an address in the environment, then a server on this machine. Owns the
+//! order in which places are tried and what is said about each; the first that is there is taken, and it is named.
+
+use crate::ambient::Ambient;
+use crate::fault::Fault;
+use crate::out::one_line;
+use crate::wire;
+use deputize_adapters::loader::{Limits, Origin, Provider, ProviderKind, Setup, Timeouts};
+use deputize_core::code;
+use deputize_core::definition::{ModelChoice, Models};
+use deputize_core::event::Choice;
+use deputize_core::id::ModelName;
+use deputize_core::step::Failure;
+use std::collections::BTreeMap;
+
+/// What OpenAI's public address is asked for when nobody names a model. Chosen for price and tool calls.
+const OPENAI_MODEL: &str = "gpt-5-mini";
+/// When that was last looked at.
+const OPENAI_MODEL_DATED: &str = "2026-11-30";
+/// Ollama, llama.cpp, LM Studio, vLLM.
+const PORTS: [u16; 4] = [11434, 8080, 1234, 8000];
+/// Other ports than these, for tests: numbers with commas, or nothing.
+const PORTS_VARIABLE: &str = "DEPUTIZE_LOOPBACK_PORTS";
+/// The provider whose address and key are in the environment.
+const OPENAI: &str = "openai";
+/// The name of a provider that was found on this machine.
+const LOCAL: &str = "local";
+/// Keys of providers that this build lacks, in the order of all keys around OpenAI's.
+const BEFORE: (&str, &str) = ("ANTHROPIC_API_KEY", "Anthropic");
+const AFTER: (&str, &str) = ("GEMINI_API_KEY", "Gemini");
+/// Names of models that a message lists.
+const LISTED: usize = 12;
+/// Characters of a model's name in a message.
+const NAME: usize = 80;
+
+/// Gives the role `default` a model if a run needs one and has none. Returns what is to be said about it.
+pub(crate) async fn default_model(setup: &mut Setup, ambient: &Ambient) -> Result<Vec<Choice>, Fault> {
+    let mut said = Vec::new();
+    if !needs_default(setup) {
+        return Ok(said);
+    }
+    passed_over(ambient, BEFORE, &mut said);
+    let model = match configured(setup, ambient) {
+        Some(provider) => in_environment(provider, ambient).await?,
+        None => {
+            passed_over(ambient, AFTER, &mut said);
+            let (provider, model) = on_loopback(ambient).await?.ok_or_else(|| nowhere(&said))?;
+            setup.providers.insert(LOCAL.to_string(), provider);
+            model
+        }
+    };
+    let Found { name, why } = model;
+    said.push(Choice { code: "model.found".to_string(), text: format!("the model is {name}: {why}") });
+    setup.team.models.roles.insert("default".to_string(), name);
+    Ok(said)
+}
+
+/// A model that was found, and how.
+struct Found {
+    name: ModelName,
+    why: String,
+}
+
+/// Whether the root, or an agent that names a role, ends at the role `default` with nothing behind it.
+fn needs_default(setup: &Setup) -> bool {
+    let Models { roles, forced, .. } = &setup.team.models;
+    if forced.is_some() || roles.contains_key("default") {
+        return false;
+    }
+    let root = setup.team.agents.get(&setup.team.root).map(|agent| &agent.model);
+    let named = setup.team.agents.values().map(|a| &a.model).filter(|m| matches!(m, ModelChoice::Named(_)));
+    root.into_iter().chain(named).any(|model| setup.team.models.resolve(model, None).is_err())
+}
+
+fn passed_over(ambient: &Ambient, (variable, provider): (&str, &str), said: &mut Vec<Choice>) {
+    if ambient.var(variable).is_some() {
+        let text = format!("{variable} is set, but this build has no adapter for {provider}: passed over");
+        said.push(Choice { code: "provider.passed_over".to_string(), text });
+    }
+}
+
+/// The provider `openai`, when somebody gave it an address or a key.
+fn configured<'a>(setup: &'a Setup, ambient: &Ambient) -> Option<&'a Provider> {
+    let provider = setup.providers.get(OPENAI).filter(|p| p.kind == ProviderKind::Openai)?;
+    let given = provider.base_url_from != Origin::Default || key(provider, ambient).is_some();
+    given.then_some(provider)
+}
+
+fn key<'a>(provider: &Provider, ambient: &'a Ambient) -> Option<&'a str> {
+    provider.api_key_env.as_deref().and_then(|variable| ambient.var(variable))
+}
+
+async fn in_environment(provider: &Provider, ambient: &Ambient) -> Result<Found, Fault> {
+    let address = &provider.base_url;
+    let listed = wire::list_models(address, key(provider, ambient)).await;
+    let names = listed.map_err(|failure| unlisted(address, &failure))?;
+    let found = |model: &str, why: String| Found { name: ModelName::new(format!("{OPENAI}:{model}")), why };
+    if let [only] = names.as_slice() {
+        return Ok(found(only, format!("the only one at {address}")));
+    }
+    if provider.base_url_from == Origin::Default && names.iter().any(|name| name == OPENAI_MODEL) {
+        return Ok(found(OPENAI_MODEL, format!("the default of this build for {address}, dated {OPENAI_MODEL_DATED}")));
+    }
+    Err(undecided(address, &names, &format!("--model {OPENAI}:NAME")))
+}
+
+/// All ports are asked at once, and the first in order that answers is taken.
+async fn on_loopback(ambient: &Ambient) -> Result<Option<(Provider, Found)>, Fault> {
+    let asked: Vec<_> = ports(ambient)
+        .into_iter()
+        .map(|port| {
+            let address = format!("http://127.0.0.1:{port}/v1");
+            tokio::spawn(async move { (wire::list_models(&address, None).await, address) })
+        })
+        .collect();
+    for answer in asked {
+        let Ok((Ok(names), address)) = answer.await else { continue };
+        let [only] = names.as_slice() else {
+            let instead = format!("OPENAI_BASE_URL={address} and --model {OPENAI}:NAME");
+            return Err(undecided(&address, &names, &instead));
+        };
+        let name = ModelName::new(format!("{LOCAL}:{only}"));
+        let why = format!("the only one of the server at {address}");
+        return Ok(Some((local(address), Found { name, why })));
+    }
+    Ok(None)
+}
+
+fn ports(ambient: &Ambient) -> Vec<u16> {
+    match ambient.env.get(PORTS_VARIABLE) {
+        Some(ports) => ports.split(',').filter_map(|port| port.trim().parse().ok()).collect(),
+        None => PORTS.to_vec(),
+    }
+}
+
+fn local(base_url: String) -> Provider {
+    Provider {
+        kind: ProviderKind::Openai,
+        base_url,
+        base_url_from: Origin::Env,
+        api_key_env: None,
+        headers: BTreeMap::new(),
+        body: serde_json::Map::new(),
+        script: None,
+        timeout: Timeouts::default(),
+        limits: Limits::default(),
+    }
+}
+
+fn unlisted(address: &str, failure: &Failure) -> Fault {
+    let text = format!("no model is named, and {address} does not say which it has: {}", failure.why);
+    let hint = match &failure.code {
+        code if *code == code::MODEL_AUTH => "check the key in OPENAI_API_KEY".to_string(),
+        _ => format!("check the address, or name the model with --model {OPENAI}:NAME"),
+    };
+    Fault::new(failure.code.as_str(), text).hint(hint)
+}
+
+fn undecided(address: &str, names: &[String], instead: &str) -> Fault {
+    let mut shown: Vec<String> = names.iter().take(LISTED).map(|name| one_line(name, NAME)).collect();
+    if names.len() > LISTED {
+        shown.push(format!("and {} more", names.len() - LISTED));
+    }
+    let text = match names {
+        [] => format!("no model is named, and {address} has none"),
+        _ => format!("no model is named, and {address} has several: {}", shown.join(", ")),
+    };
+    let hint = format!("name one with {instead}, or under `roles` in deputize.yaml");
+    Fault::new("model.undecided", text).hint(hint)
+}
+
+fn nowhere(said: &[Choice]) -> Fault {
+    let passed: String = said.iter().map(|choice| format!("; {}", choice.text)).collect();
+    let text = format!("no model: no OPENAI_API_KEY, no OPENAI_BASE_URL, no model server on this machine{passed}");
+    Fault::new("model.none", text).hint(
+        "set OPENAI_API_KEY; or start a local server (ollama serve) or set OPENAI_BASE_URL=http://HOST:PORT/v1; \
+         or name a script with --script FILE. `deputize demo` needs none of these",
+    )
+}

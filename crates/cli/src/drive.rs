@@ -1,0 +1,109 @@
+//! Driving a tree in this process: progress lines, interrupts, and the result at the end. Owns the order of these; the
+//! tree is the runtime's.
+
+use crate::detach;
+use crate::exit::Exit;
+use crate::fault::Fault;
+use crate::interrupt::Interrupts;
+use crate::out::Out;
+use crate::past::{self, Shelf};
+use crate::progress::Progress;
+use crate::wire::Lock;
+use deputize_api::{RunDoc, run_doc, text};
+use deputize_core::id::RunId;
+use deputize_runtime::{Control, DriveError, Halt, Ready};
+use tokio::sync::broadcast::error::RecvError;
+
+/// A tree that is about to be driven here.
+pub(crate) struct Drive<'a> {
+    /// The tree.
+    pub(crate) ready: Ready,
+    /// Its lock; freed when the tree is over.
+    pub(crate) lock: Lock,
+    /// Where its log is.
+    pub(crate) shelf: &'a Shelf,
+    /// Tokens that it had used before.
+    pub(crate) tokens: u64,
+    /// What may stop it.
+    pub(crate) interrupts: Interrupts,
+    /// Whether it is in the background: then its id is announced once its log begins, and the result is a note.
+    pub(crate) background: bool,
+}
+
+impl Drive<'_> {
+    /// Drives it to its end or to an interrupt, prints the result, and says how to end.
+    pub(crate) async fn to_the_end(self, out: &Out) -> Result<Exit, Fault> {
+        let Drive { ready, lock, shelf, tokens, interrupts, background } = self;
+        let root = ready.root().clone();
+        let halt = follow(ready, out, tokens, interrupts, background).await;
+        drop(lock);
+        let halt = halt.map_err(|e| {
+            let hint = format!("every finished step is recorded; go on with: deputize resume {root}");
+            Fault::from(e).hint(hint)
+        })?;
+        let doc = document(shelf, &root, false).await?;
+        if background {
+            out.note(&text::run(&doc));
+        } else {
+            out.either(&doc, || text::run(&doc));
+        }
+        Ok(match halt {
+            Halt::Finished(summary) => Exit::of(summary.status),
+            Halt::Interrupted => Exit::Interrupted,
+        })
+    }
+}
+
+/// The document of a run.
+pub(crate) async fn document(shelf: &Shelf, run: &RunId, live: bool) -> Result<RunDoc, Fault> {
+    let tree = past::tree(shelf, &run.root()).await?;
+    run_doc(&tree, run, live).ok_or_else(|| past::unknown(run.as_str()))
+}
+
+/// One second is what running steps are given after an interrupt; who interrupts twice does not want to wait for it.
+async fn follow(
+    ready: Ready,
+    out: &Out,
+    tokens: u64,
+    mut interrupts: Interrupts,
+    mut announce: bool,
+) -> Result<Halt, DriveError> {
+    let root = ready.root().clone();
+    let mut progress = Progress::new(out, root.clone(), tokens);
+    let mut watch = ready.watch();
+    let handle = ready.go();
+    let control = handle.controller();
+    let mut over = std::pin::pin!(handle.wait());
+    let (mut watching, mut asked) = (true, false);
+    loop {
+        tokio::select! {
+            biased;
+            () = interrupts.next() => {
+                if asked {
+                    out.flush();
+                    std::process::exit(i32::from(Exit::Interrupted.number()));
+                }
+                asked = true;
+                out.note(&format!("interrupted; to go on: deputize resume {root}"));
+                // Fails only when the driver has just ended by itself.
+                drop(control.send(Control::Interrupt));
+            }
+            item = watch.recv(), if watching => match item {
+                Ok(item) => {
+                    if std::mem::take(&mut announce) {
+                        detach::announce(out, &root); // the first item: the log has begun, so the run exists
+                    }
+                    progress.show(&item);
+                }
+                Err(RecvError::Lagged(count)) => progress.skipped(count),
+                Err(RecvError::Closed) => watching = false,
+            },
+            end = &mut over => {
+                while let Ok(item) = watch.try_recv() {
+                    progress.show(&item);
+                }
+                return end;
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What keeps a command from doing its work: a stable code, one sentence, what to do, perhaps a place in a file. Owns how
+//! errors are shown, as text on standard error and with `--json` as a document on standard output.
+
+use crate::exit::Exit;
+use crate::out::Out;
+use deputize_api::{ErrorBody, ErrorDoc, SCHEMA};
+use deputize_core::definition::message::Message;
+use deputize_runtime::port::{StoreError, store_code};
+use deputize_runtime::{DriveError, StartError};
+
+/// Why a command ends without a result.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    body: ErrorBody,
+    exit: Exit,
+    /// What a person sees instead of code, message and hint.
+    shown: Option<String>,
+}
+
+impl Fault {
+    /// Nothing was started.
+    pub(crate) fn new(code: &str, message: impl Into<String>) -> Fault {
+        let body = ErrorBody { code: code.to_string(), message: message.into(), ..ErrorBody::default() };
+        Fault { body, exit: Exit::Refused, shown: None }
+    }
+    /// The command line was not understood.
+    pub(crate) fn usage(message: impl Into<String>, shown: String) -> Fault {
+        let fault = Fault::new("usage.invalid", message);
+        Fault { exit: Exit::Usage, shown: Some(shown), ..fault }
+    }
+    /// With what to do instead.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Fault {
+        self.body.hint = Some(hint.into());
+        self
+    }
+    /// There are more such errors than this one.
+    #[must_use]
+    pub(crate) fn more(mut self, count: usize) -> Fault {
+        let more = format!("{count} more: deputize check lists them all");
+        self.body.hint = Some(self.body.hint.map_or_else(|| more.clone(), |hint| format!("{hint}; {more}")));
+        self
+    }
+    /// With its own text for people.
+    #[must_use]
+    pub(crate) fn shown(mut self, text: String) -> Fault {
+        self.shown = Some(text);
+        self
+    }
+    /// Shows it, and says how to end.
+    pub(crate) fn show(self, out: &Out) -> Exit {
+        let text = self.shown.unwrap_or_else(|| {
+            let hint = self.body.hint.as_ref().map(|h| format!("\n  = {h}")).unwrap_or_default();
+            format!("error[{}]: {}{hint}", self.body.code, self.body.message)
+        });
+        out.note(&text);
+        if out.json() {
+            out.document(&ErrorDoc { schema: SCHEMA, error: self.body });
+        }
+        self.exit
+    }
+}
+
+impl From<&Message> for Fault {
+    fn from(message: &Message) -> Fault {
+        let body = ErrorBody {
+            code: message.code.clone(),
+            message: message.text.clone(),
+            hint: message.hint.clone(),
+            file: message.file.clone(),
+            line: message.line,
+            column: message.column,
+        };
+        Fault { body, exit: Exit::Refused, shown: None }
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Fault {
+        let fault = Fault::new(store_code(&error).as_str(), error.to_string());
+        match error {
+            StoreError::Conflict { .. } | StoreError::Fenced { .. } => {
+                fault.hint("another process has taken the run over; everything that was finished before is recorded")
+            }
+            StoreError::Damaged { .. } => fault.hint("the other runs of the store can still be read"),
+            StoreError::Newer { .. } | StoreError::Failed(_) => fault,
+        }
+    }
+}
+
+impl From<DriveError> for Fault {
+    fn from(error: DriveError) -> Fault {
+        match error {
+            DriveError::Store(error) => Fault::from(error),
+            DriveError::NoRun(run) => Fault::new("run.unknown", format!("there is no run {run}")),
+            DriveError::NoStart(_) => Fault::new("store.damaged", error.to_string()),
+        }
+    }
+}
+
+impl From<StartError> for Fault {
+    fn from(error: StartError) -> Fault {
+        match error {
+            StartError::Brief(incomplete) => Fault::new(incomplete.code.as_str(), incomplete.why),
+            StartError::Model { .. } => Fault::new("model.unknown", error.to_string())
+                .hint("set it under `roles` or `aliases` in deputize.yaml, or give --model PROVIDER:MODEL"),
+            StartError::Store(error) => Fault::from(error),
+            StartError::Drive(error) => Fault::from(error),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The one place that chooses adapters: which store, which providers, which tools. Owns the way from a setup to a world.
+
+use crate::ambient::Ambient;
+use crate::fault::Fault;
+use crate::inert;
+use deputize_adapters::loader::{self, Origin, Provider, ProviderKind, Setup};
+use deputize_adapters::provider::{self, Config, Kind, Limits, Router, Secret, Timeouts};
+use deputize_adapters::store::lock::TreeLock;
+use deputize_adapters::store::sqlite::{self, SqliteStore};
+use deputize_adapters::tool::{BUILTIN, Builtin, FileTools};
+use deputize_core::definition::{ModelChoice, ToolSpec};
+use deputize_core::id::{ModelName, RunId};
+use deputize_core::step::Failure;
+use deputize_runtime::port::{Ids, Model, Store};
+use deputize_runtime::{TokioClock, World};
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use deputize_adapters::loader::Sync;
+
+/// The lock of a tree, held until it is dropped.
+pub(crate) struct Lock {
+    _held: TreeLock,
+}
+
+impl Lock {
+    /// None when another process drives the tree.
+    pub(crate) fn try_acquire(folder: &Path, root: &RunId) -> Result<Option<Lock>, Fault> {
+        let lock = TreeLock::try_acquire(folder, root).map_err(|e| unlockable(folder, root, &e))?;
+        Ok(lock.map(|held| Lock { _held: held }))
+    }
+    /// Whether a process drives the tree now.
+    pub(crate) fn is_held(folder: &Path, root: &RunId) -> Result<bool, Fault> {
+        TreeLock::is_held(folder, root).map_err(|e| unlockable(folder, root, &e))
+    }
+}
+
+fn unlockable(folder: &Path, root: &RunId, error: &std::io::Error) -> Fault {
+    Fault::new("store.failed", format!("run {root} cannot be locked in {}: {error}", folder.display()))
+}
+
+/// Opens a store, and makes it where there is none.
+pub(crate) fn store(path: &Path, sync: Sync) -> Result<Arc<dyn Store>, Fault> {
+    let sync = match sync {
+        Sync::Full => sqlite::Sync::Full,
+        Sync::Normal => sqlite::Sync::Normal,
+    };
+    Ok(Arc::new(SqliteStore::open(path, sync)?))
+}
+
+/// Makes a folder that only this user can look into.
+pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// The tools that this build can perform.
+pub(crate) fn tools() -> Vec<ToolSpec> {
+    BUILTIN.iter().map(Builtin::spec).collect()
+}
+
+/// Everything outside the core, for a run of this setup.
+pub(crate) fn world(setup: &Setup, ambient: &Ambient, store: Arc<dyn Store>) -> Result<World, Fault> {
+    let tools = FileTools::open(&setup.workspace).map_err(|e| {
+        Fault::new("workspace.missing", e.to_string()).hint("make the folder, or name another one with --workspace DIR")
+    })?;
+    let model = Arc::new(Router::new(models(setup, ambient)?));
+    Ok(World { model, tools: Arc::new(tools), store, clock: Arc::new(TokioClock::system()), ids: Arc::new(RandomIds) })
+}
+
+/// A world in which nothing is done: for ending a run without doing more of it.
+pub(crate) fn still_world(store: Arc<dyn Store>) -> World {
+    let (model, tools) = (Arc::new(inert::Inert), Arc::new(inert::Inert));
+    World { model, tools, store, clock: Arc::new(TokioClock::system()), ids: Arc::new(RandomIds) }
+}
+
+/// The providers that a run of this setup can need.
+fn models(setup: &Setup, ambient: &Ambient) -> Result<BTreeMap<String, Arc<dyn Model>>, Fault> {
+    let used = used(setup);
+    let mut built = BTreeMap::new();
+    for (name, settings) in setup.providers.iter().filter(|(name, _)| used.contains(*name)) {
+        let key = settings.api_key_env.as_deref().and_then(|variable| ambient.var(variable)).map(Secret::new);
+        if key.is_none() {
+            needs_key(name, settings)?;
+        }
+        let model = provider::build(&config(setup, name, settings), key, &ambient.cwd);
+        let model = model.map_err(|e| Fault::new("provider.invalid", format!("provider `{name}`: {e}")))?;
+        built.insert(name.clone(), model);
+    }
+    Ok(built)
+}
+
+/// The public address of a provider answers nobody without a key: better said before the run exists.
+fn needs_key(name: &str, settings: &Provider) -> Result<(), Fault> {
+    if settings.kind != ProviderKind::Openai || settings.base_url_from != Origin::Default {
+        return Ok(());
+    }
+    let variable = settings.api_key_env.as_deref().unwrap_or("OPENAI_API_KEY");
+    let text = format!("provider `{name}` at {} needs a key, and {variable} is not set", settings.base_url);
+    Err(Fault::new("provider.no_key", text).hint(format!(
+        "set {variable}, or OPENAI_BASE_URL=http://127.0.0.1:PORT/v1 for a server of your own"
+    )))
+}
+
+/// Names of providers that roles, aliases and agents can lead to.
+fn used(setup: &Setup) -> BTreeSet<String> {
+    let models = &setup.team.models;
+    if let Some(forced) = &models.forced {
+        return BTreeSet::from([forced.provider().to_string()]);
+    }
+    let named = setup.team.agents.values().filter_map(|agent| match &agent.model {
+        ModelChoice::Named(name) => models.resolve(&ModelChoice::Named(name.clone()), None).ok().map(|c| c.model),
+        ModelChoice::Inherit => None,
+    });
+    let roles = models.roles.values().cloned();
+    named.chain(roles).map(|model| model.provider().to_string()).collect()
+}
+
+fn config(setup: &Setup, name: &str, settings: &Provider) -> Config {
+    let ms = Duration::from_millis;
+    let loader::Timeouts { connect, first_byte, idle, total } = settings.timeout;
+    let own = |(model, limits): (&ModelName, &deputize_core::definition::ModelLimits)| {
+        (model.provider() == name).then(|| (model.model().to_string(), limits.streaming))
+    };
+    Config {
+        kind: match settings.kind {
+            ProviderKind::Openai => Kind::Openai,
+            ProviderKind::Scripted => Kind::Scripted,
+        },
+        base_url: settings.base_url.clone(),
+        api_key_env: settings.api_key_env.clone(),
+        headers: settings.headers.clone(),
+        body: settings.body.clone(),
+        timeouts: Timeouts { connect: ms(connect), first_byte: ms(first_byte), idle: ms(idle), total: ms(total) },
+        limits: Limits { concurrency: usize::try_from(settings.limits.concurrency).unwrap_or(usize::MAX) },
+        streaming: setup.team.models.limits.iter().filter_map(own).collect(),
+        script: settings.script.as_ref().map(|path| path.to_string_lossy().into_owned()),
+    }
+}
+
+/// The models behind an address, in its own order.
+pub(crate) async fn list_models(base_url: &str, key: Option<&str>) -> Result<Vec<String>, Failure> {
+    provider::list_models(base_url, key.map(Secret::new).as_ref()).await
+}
+
+/// Ids of ten characters that are easy to read aloud and to tell apart by their first few.
+struct RandomIds;
+
+impl Ids for RandomIds {
+    fn run(&self) -> RunId {
+        const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+        // The last 62 bits of a version 7 UUID are random; ten characters use 50 of them.
+        let random = uuid::Uuid::now_v7().as_u128();
+        let letter = |at: u32| {
+            let index = usize::try_from((random >> (5 * at)) & 31).unwrap_or(0);
+            LETTERS.get(index).copied().map_or('0', char::from)
+        };
+        RunId::new((0..10).map(letter).collect::<String>())
+    }
+}
