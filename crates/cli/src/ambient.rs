@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What the process finds around itself.
+#[derive(Clone)]
 pub(crate) struct Ambient {
     /// The current folder.
     pub(crate) cwd: PathBuf,
@@ -13,6 +14,8 @@ pub(crate) struct Ambient {
     pub(crate) env: BTreeMap<String, String>,
     /// The state folder.
     pub(crate) state: PathBuf,
+    /// The state folder, when the flag `--home` says it.
+    pub(crate) flag: Option<PathBuf>,
 }
 
 impl Ambient {
@@ -24,8 +27,9 @@ impl Ambient {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
         let env: BTreeMap<String, String> = std::env::vars_os().filter_map(text).collect();
-        let state = state_folder(&cwd, &env, home)?;
-        Ok(Ambient { cwd, env, state })
+        let flag = home.map(|folder| cwd.join(folder));
+        let state = state_folder(&cwd, &env, flag.clone())?;
+        Ok(Ambient { cwd, env, state, flag })
     }
     /// A variable that is set to something.
     pub(crate) fn var(&self, name: &str) -> Option<&str> {

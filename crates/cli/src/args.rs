@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Resume(IdArgs),
     /// End a run and everything below it
     Cancel(IdArgs),
+    /// Watch a scripted team review some files: offline, in seconds
+    Demo(DemoArgs),
     /// Print the generated reference pages as JSON
     #[command(name = "__reference", hide = true)]
     Reference,
@@ -60,14 +62,14 @@ pub(crate) struct RunArgs {
     /// `-` reads it from standard input
     #[arg(required = true, num_args = 1..=2, value_name = "[TEAM] OBJECTIVE")]
     pub(crate) words: Vec<String>,
-    #[command(flatten)]
-    pub(crate) team: TeamFlags,
     /// Run in the background and print the run's id alone
     #[arg(long)]
     pub(crate) detach: bool,
     /// The process in the background: tells its id to the one that started it
     #[arg(long, hide = true)]
     pub(crate) announce: bool,
+    #[command(flatten)]
+    pub(crate) team: TeamFlags,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -180,6 +182,13 @@ pub(crate) struct TraceArgs {
     /// Also the raw events
     #[arg(long)]
     pub(crate) events: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DemoArgs {
+    /// Kill the run three times, resume it, and show that nothing recorded is asked for again
+    #[arg(long)]
+    pub(crate) prove: bool,
 }
 
 #[derive(Debug, ClapArgs)]

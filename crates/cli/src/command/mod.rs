@@ -2,6 +2,7 @@
 
 mod cancel;
 mod check;
+mod demo;
 mod mock_model;
 mod resume;
 mod run;
@@ -26,6 +27,7 @@ pub(crate) async fn execute(command: Command, ambient: &Ambient, out: &Out) -> R
         Command::Trace(args) => trace::execute(&args, ambient, out).await,
         Command::Resume(args) => resume::execute(&args, ambient, out).await,
         Command::Cancel(args) => cancel::execute(&args, ambient, out).await,
+        Command::Demo(args) => demo::execute(args, ambient, out).await,
         Command::Reference => Ok(reference::execute(out)),
         Command::MockModel(args) => mock_model::execute(args, ambient, out).await,
     }

@@ -2,7 +2,6 @@
 
 use crate::fault::Fault;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -15,30 +14,31 @@ const SHOWN: usize = 4_000;
 /// A process; dropping it kills it.
 pub(super) struct Process {
     child: Child,
+    /// Where its results go.
+    results: PathBuf,
     /// Where its messages go.
     messages: PathBuf,
 }
 
 impl Process {
-    /// Starts this program with these arguments. Its messages go to a file.
-    pub(super) fn start(words: &[&str], folder: &Path, messages: PathBuf) -> Result<Process, Fault> {
+    /// Starts this program with these arguments; what it says goes to files of this name in the folder.
+    pub(super) fn start(words: &[&str], folder: &Path, name: &str) -> Result<Process, Fault> {
         let failed = |e: std::io::Error| Fault::new("demo.process", format!("a process cannot be started: {e}"));
         let program = std::env::current_exe().map_err(failed)?;
-        let log = File::create(&messages).map_err(failed)?;
+        let (results, messages) = (folder.join(format!("{name}.out")), folder.join(format!("{name}.log")));
+        let (out, log) = (File::create(&results).map_err(failed)?, File::create(&messages).map_err(failed)?);
         let mut command = Command::new(program);
-        command.args(words).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+        command.args(words).current_dir(folder).stdin(Stdio::piped()).stdout(out).stderr(log);
         // The server is on this machine: no proxy has a part in it.
         command.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1");
-        Ok(Process { child: command.spawn().map_err(failed)?, messages })
+        Ok(Process { child: command.spawn().map_err(failed)?, results, messages })
     }
-    /// The first line that it prints.
-    pub(super) fn first_line(&mut self) -> Result<String, Fault> {
-        let mut line = String::new();
-        if let Some(output) = self.child.stdout.take() {
-            // A line that cannot be read is missing, which the caller says.
-            drop(BufReader::new(output).read_line(&mut line));
-        }
-        if line.trim().is_empty() { Err(self.broke("said nothing")) } else { Ok(line.trim().to_string()) }
+    /// The first line of its results.
+    pub(super) async fn first_line(&mut self, guard: Duration) -> Result<String, Fault> {
+        let results = self.results.clone();
+        let read = move || std::fs::read_to_string(&results).unwrap_or_default();
+        self.until(guard, || read().contains('\n')).await?;
+        Ok(read().lines().next().unwrap_or_default().to_string())
     }
     /// Waits until a condition holds; an error if the process ends before, or in all this time.
     pub(super) async fn until(&mut self, guard: Duration, holds: impl Fn() -> bool) -> Result<(), Fault> {
