@@ -1,0 +1,1 @@
+//! Tests of the loader: keys, in the making.

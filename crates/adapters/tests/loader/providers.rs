@@ -1,0 +1,1 @@
+//! Tests of the loader: providers, in the making.
