@@ -171,9 +171,15 @@ fn undecided(address: &str, names: &[String], instead: &str) -> Fault {
 
 fn nowhere(said: &[Choice]) -> Fault {
     let passed: String = said.iter().map(|choice| format!("; {}", choice.text)).collect();
-    let text = format!("no model: no OPENAI_API_KEY, no OPENAI_BASE_URL, no model server on this machine{passed}");
+    let text = format!(
+        "there is no model: neither OPENAI_API_KEY nor OPENAI_BASE_URL is set, and no model server was found on this machine{passed}"
+    );
     Fault::new("model.none", text).hint(
-        "set OPENAI_API_KEY; or start a local server (ollama serve) or set OPENAI_BASE_URL=http://HOST:PORT/v1; \
-         or name a script with --script FILE. `deputize demo` needs none of these",
+        "one of these is enough:\n\
+         export OPENAI_API_KEY=KEY\n\
+         export OPENAI_BASE_URL=http://HOST:PORT/v1    any server that speaks chat completions\n\
+         ollama serve                                  or llama.cpp, LM Studio, vLLM on their usual ports\n\
+         deputize run --script FILE \"OBJECTIVE\"       answers from a file\n\
+         `deputize demo` needs none of them",
     )
 }

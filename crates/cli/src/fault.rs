@@ -50,7 +50,8 @@ impl Fault {
     /// Shows it, and says how to end.
     pub(crate) fn show(self, out: &Out) -> Exit {
         let text = self.shown.unwrap_or_else(|| {
-            let hint = self.body.hint.as_ref().map(|h| format!("\n  = {h}")).unwrap_or_default();
+            let hint = self.body.hint.as_ref().map(|h| format!("\n  = {}", h.replace('\n', "\n    ")));
+            let hint = hint.unwrap_or_default();
             format!("error[{}]: {}{hint}", self.body.code, self.body.message)
         });
         out.note(&text);

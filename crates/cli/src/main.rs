@@ -16,6 +16,7 @@ mod past;
 mod prepare;
 mod progress;
 mod reference;
+mod stored;
 mod wire;
 
 use ambient::Ambient;

@@ -7,9 +7,11 @@ use crate::discover;
 use crate::fault::Fault;
 use crate::out::{Out, one_line};
 use crate::wire;
-use deputize_adapters::loader::{self, LoadRequest, Loaded, Overrides, Purpose, Setup};
+use deputize_adapters::loader::{self, Listing, LoadRequest, Loaded, Overrides, Purpose, Setup};
 use deputize_core::definition::message::{Level, Message};
+use deputize_core::definition::{Definition, ModelChoice};
 use deputize_core::event::Choice;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Characters of a choice that are shown.
@@ -19,6 +21,8 @@ const CHOICE: usize = 400;
 pub(crate) struct Prepared {
     /// The setup.
     pub(crate) setup: Setup,
+    /// Files that no agent may change.
+    pub(crate) protected: Vec<PathBuf>,
     /// Choices made for the person, in the order in which they were said.
     pub(crate) choices: Vec<Choice>,
 }
@@ -61,22 +65,42 @@ pub(crate) async fn prepare(
     let Some(mut setup) = loaded.setup else {
         return Err(Fault::new("team.invalid", "the team did not load"));
     };
-    let mut choices = Vec::new();
-    for message in &loaded.messages {
-        match message.level {
-            Level::Info => {
-                let text = placed(message);
-                out.note(&one_line(&text, CHOICE));
-                choices.push(Choice { code: message.code.clone(), text });
-            }
-            Level::Error | Level::Warning => out.note(&loader::render(message, &loaded.sources)),
-        }
+    let warnings = loaded.messages.iter().filter(|m| m.level != Level::Info);
+    warnings.for_each(|m| out.note(&loader::render(m, &loaded.sources)));
+    let mut choices: Vec<Choice> = loaded.messages.iter().filter_map(choice).collect();
+    choices.extend(discover::default_model(&mut setup, ambient).await?);
+    choices.extend(unset_roles(&setup));
+    choices.iter().for_each(|choice| out.note(&one_line(&choice.text, CHOICE)));
+    let protected = protected(ambient, &loaded.agents, &setup);
+    Ok(Prepared { setup, protected, choices })
+}
+
+/// A choice is about the run as a whole; what was chosen inside a file is for `check` to say.
+fn choice(message: &Message) -> Option<Choice> {
+    let chosen = message.level == Level::Info && message.file.is_none();
+    chosen.then(|| Choice { code: message.code.clone(), text: message.text.clone() })
+}
+
+/// Roles that agents name and nobody sets; the role `default` stands in for them.
+fn unset_roles(setup: &Setup) -> Vec<Choice> {
+    let models = &setup.team.models;
+    if models.forced.is_some() {
+        return Vec::new();
     }
-    for choice in discover::default_model(&mut setup, ambient).await? {
-        out.note(&one_line(&choice.text, CHOICE));
-        choices.push(choice);
-    }
-    Ok(Prepared { setup, choices })
+    let role = |agent: &Definition| match &agent.model {
+        ModelChoice::Named(_) => models.resolve(&agent.model, None).ok().and_then(|chosen| chosen.role),
+        ModelChoice::Inherit => None,
+    };
+    let named: BTreeSet<String> = setup.team.agents.values().filter_map(role).collect();
+    let unset = named.into_iter().filter(|role| !models.roles.contains_key(role));
+    let text = |role: &str| format!("the role `{role}` is not set: `default` is used in its place");
+    unset.map(|role| Choice { code: "role.unset".to_string(), text: text(&role) }).collect()
+}
+
+/// The files that make the team, absolute: no agent of it may change them, wherever they lie.
+fn protected(ambient: &Ambient, agents: &[Listing], setup: &Setup) -> Vec<PathBuf> {
+    let files = agents.iter().filter_map(|agent| agent.file.as_ref()).map(|file| ambient.cwd.join(file));
+    files.chain([ambient.cwd.join(&setup.project).join("deputize.yaml")]).collect()
 }
 
 /// All errors at once for the person, the first one for the machine.
@@ -87,12 +111,4 @@ fn blocked(first: &Message, blockers: &[Message], loaded: &Loaded) -> Fault {
     shown.push_str(&format!("{errors}: nothing was started"));
     let fault = Fault::from(first).shown(shown);
     if count == 1 { fault } else { fault.more(count - 1) }
-}
-
-fn placed(message: &Message) -> String {
-    match (&message.file, message.line) {
-        (Some(file), Some(line)) => format!("{file}:{line}: {}", message.text),
-        (Some(file), None) => format!("{file}: {}", message.text),
-        (None, _) => message.text.clone(),
-    }
 }

@@ -3,6 +3,7 @@
 use crate::ambient::Ambient;
 use crate::fault::Fault;
 use crate::inert;
+use crate::stored::Stored;
 use deputize_adapters::loader::{self, Origin, Provider, ProviderKind, Setup};
 use deputize_adapters::provider::{self, Config, Kind, Limits, Router, Secret, Timeouts};
 use deputize_adapters::store::lock::TreeLock;
@@ -15,7 +16,7 @@ use deputize_runtime::port::{Ids, Model, Store};
 use deputize_runtime::{TokioClock, World};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,9 +62,11 @@ pub(crate) fn tools() -> Vec<ToolSpec> {
     BUILTIN.iter().map(Builtin::spec).collect()
 }
 
-/// Everything outside the core, for a run of this setup.
-pub(crate) fn world(setup: &Setup, ambient: &Ambient, store: Arc<dyn Store>) -> Result<World, Fault> {
-    let tools = FileTools::open(&setup.workspace).map_err(|e| {
+/// Everything outside the core, for a run of what was stored.
+pub(crate) fn world(stored: &Stored, ambient: &Ambient, store: Arc<dyn Store>) -> Result<World, Fault> {
+    let Stored { setup, protected } = stored;
+    let protected: Vec<&Path> = protected.iter().map(PathBuf::as_path).collect();
+    let tools = FileTools::open_protecting(&setup.workspace, &protected).map_err(|e| {
         Fault::new("workspace.missing", e.to_string()).hint("make the folder, or name another one with --workspace DIR")
     })?;
     let model = Arc::new(Router::new(models(setup, ambient)?));

@@ -1,7 +1,6 @@
 //! `cancel`: a run and everything below it ends. The process that drives the tree does it; if none does, it is done here,
 //! in a world in which nothing else happens.
 
-use super::resume;
 use crate::ambient::Ambient;
 use crate::args::IdArgs;
 use crate::drive;
@@ -9,6 +8,7 @@ use crate::exit::Exit;
 use crate::fault::Fault;
 use crate::out::Out;
 use crate::past::{self, Shelf};
+use crate::stored::Stored;
 use crate::wire::{self, Lock};
 use deputize_api::text;
 use deputize_core::event::Event;
@@ -77,10 +77,10 @@ async fn end_here(shelf: &Shelf, run: &RunId, root: &RunId, lock: Lock, until: I
     if is_over(shelf, run).await? {
         return Ok(());
     }
-    let stored = resume::stored(shelf, root).await?;
+    let (stored, digest) = Stored::of(shelf, root).await?;
     let world = wire::still_world(shelf.store.clone());
     let team = Arc::new(stored.setup.team);
-    let ready = deputize_runtime::resume(world, root, team, stored.digest).await?;
+    let ready = deputize_runtime::resume(world, root, team, digest).await?;
     let mut watch = ready.watch();
     let handle = ready.go();
     handle.control(Control::Cancel { run: run.clone(), by: BY.to_string() });

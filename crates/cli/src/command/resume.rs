@@ -1,4 +1,4 @@
-//! `resume`: an interrupted tree goes on, from any folder. Owns the rebuilding of its world from what was stored with it.
+//! `resume`: an interrupted tree goes on, from any folder, in the world that was stored with it.
 
 use crate::ambient::Ambient;
 use crate::args::IdArgs;
@@ -8,11 +8,11 @@ use crate::fault::Fault;
 use crate::interrupt::Interrupts;
 use crate::out::Out;
 use crate::past::{self, Found, Shelf};
+use crate::stored::Stored;
 use crate::wire::{self, Lock};
 use deputize_adapters::loader::Setup;
 use deputize_api::text;
-use deputize_core::event::{Event, Started};
-use deputize_core::id::{Digest, RunId};
+use deputize_core::id::RunId;
 use std::sync::Arc;
 
 /// Goes on with the tree of a run; one that is over is shown and left alone.
@@ -27,13 +27,13 @@ pub(crate) async fn execute(args: &IdArgs, ambient: &Ambient, out: &Out) -> Resu
     if let Some(exit) = over(&shelf, &root, out).await? {
         return Ok(exit);
     }
-    let stored = stored(&shelf, &root).await?;
+    let (stored, digest) = Stored::of(&shelf, &root).await?;
     script_is_there(&stored.setup)?;
-    let world = wire::world(&stored.setup, ambient, shelf.store.clone())?;
+    let world = wire::world(&stored, ambient, shelf.store.clone())?;
     let interrupts = Interrupts::listen(false)?;
     let tokens = past::tree(&shelf, &root).await?.spent(&root).usage.tokens();
     let team = Arc::new(stored.setup.team);
-    let ready = deputize_runtime::resume(world, &root, team, stored.digest).await?;
+    let ready = deputize_runtime::resume(world, &root, team, digest).await?;
     out.note(&format!("run {root} goes on"));
     let drive = Drive { ready, lock, shelf: &shelf, tokens, interrupts, background: false };
     drive.to_the_end(out).await
@@ -58,31 +58,6 @@ fn lock(shelf: &Shelf, root: &RunId) -> Result<Lock, Fault> {
             "deputize trace {root} shows what it does; deputize cancel {root} ends it; `deputize watch {root}` is not in this build"
         ))
     })
-}
-
-/// What was stored with a tree.
-pub(super) struct Stored {
-    /// Its setup.
-    pub(super) setup: Setup,
-    /// The setup's digest.
-    pub(super) digest: Digest,
-}
-
-/// Reads what was stored with a tree.
-pub(super) async fn stored(shelf: &Shelf, root: &RunId) -> Result<Stored, Fault> {
-    let log = shelf.store.read(root, 0).await?;
-    let Some(Event::RunStarted(started)) = log.into_iter().next().map(|record| record.event) else {
-        return Err(Fault::new("store.damaged", format!("the log of {root} does not begin with the start of a run")));
-    };
-    let Started { team: digest, .. } = *started;
-    let lost = |why: String| {
-        Fault::new("run.setup", format!("run {root} cannot go on: what it was started with {why}"))
-            .hint(format!("deputize trace {root} still shows all of it"))
-    };
-    let blob = shelf.store.get(&digest).await?.ok_or_else(|| lost("is not in the store".to_string()))?;
-    let setup = serde_json::from_slice(&blob)
-        .map_err(|e| lost(format!("cannot be read by this version of the program ({e})")))?;
-    Ok(Stored { setup, digest })
 }
 
 /// Said before the provider says it, and with what to do.

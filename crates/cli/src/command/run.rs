@@ -10,6 +10,7 @@ use crate::interrupt::Interrupts;
 use crate::out::Out;
 use crate::past::{self, Shelf};
 use crate::prepare::{self, Prepared};
+use crate::stored::Stored;
 use crate::wire;
 use deputize_core::code;
 use deputize_runtime::Launch;
@@ -32,14 +33,14 @@ pub(crate) async fn execute(args: RunArgs, ambient: &Ambient, out: &Out) -> Resu
     if args.detach && !args.announce {
         return detach::start(ambient, out, from_input.then_some(objective));
     }
-    let Prepared { setup, choices } = prepare::prepare(ambient, out, &args.team, team).await?;
+    let Prepared { setup, protected, choices } = prepare::prepare(ambient, out, &args.team, team).await?;
     past::make_state_folder(ambient)?;
     let shelf = Shelf::open(ambient, setup.store.path.as_deref(), setup.store.sync)?;
-    let world = wire::world(&setup, ambient, shelf.store.clone())?;
+    let stored = Stored { setup, protected };
+    let world = wire::world(&stored, ambient, shelf.store.clone())?;
     past::remember(ambient, &shelf)?;
-    let blob = serde_json::to_vec(&setup)
-        .map_err(|e| Fault::new("team.invalid", format!("the team cannot be stored: {e}")))?;
-    let launch = Launch { team: Arc::new(setup.team), setup: blob, objective, choices };
+    let blob = stored.bytes()?;
+    let launch = Launch { team: Arc::new(stored.setup.team), setup: blob, objective, choices };
     let interrupts = Interrupts::listen(args.announce)?;
     let ready = deputize_runtime::start(world, launch).await?;
     let root = ready.root().clone();

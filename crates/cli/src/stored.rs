@@ -1,0 +1,45 @@
+//! What is stored with a tree so that any process can take it up: the setup, and the files that no agent may change.
+//! Holds no secret. Owns the form of that blob.
+
+use crate::fault::Fault;
+use crate::past::Shelf;
+use deputize_adapters::loader::Setup;
+use deputize_core::event::{Event, Started};
+use deputize_core::id::{Digest, RunId};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The blob.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Stored {
+    /// The setup.
+    #[serde(flatten)]
+    pub(crate) setup: Setup,
+    /// Files that no agent may change, absolute.
+    #[serde(default)]
+    pub(crate) protected: Vec<PathBuf>,
+}
+
+impl Stored {
+    /// As bytes.
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>, Fault> {
+        serde_json::to_vec(self).map_err(|e| Fault::new("team.invalid", format!("the team cannot be stored: {e}")))
+    }
+    /// What was stored with a tree, and its digest.
+    pub(crate) async fn of(shelf: &Shelf, root: &RunId) -> Result<(Stored, Digest), Fault> {
+        let log = shelf.store.read(root, 0).await?;
+        let Some(Event::RunStarted(started)) = log.into_iter().next().map(|record| record.event) else {
+            let text = format!("the log of {root} does not begin with the start of a run");
+            return Err(Fault::new("store.damaged", text));
+        };
+        let Started { team: digest, .. } = *started;
+        let lost = |why: String| {
+            Fault::new("run.setup", format!("run {root} cannot go on: what it was started with {why}"))
+                .hint(format!("deputize trace {root} still shows all of it"))
+        };
+        let blob = shelf.store.get(&digest).await?.ok_or_else(|| lost("is not in the store".to_string()))?;
+        let stored = serde_json::from_slice(&blob)
+            .map_err(|e| lost(format!("cannot be read by this version of the program ({e})")))?;
+        Ok((stored, digest))
+    }
+}
