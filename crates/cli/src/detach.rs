@@ -91,9 +91,8 @@ fn arguments() -> Vec<OsString> {
 
 fn log_file(state: &Path) -> Result<(PathBuf, File), Fault> {
     let folder = state.join(FOLDER);
-    let unwritable = |e: std::io::Error| {
-        Fault::new("store.failed", format!("{} cannot be written: {e}", folder.display()))
-    };
+    let unwritable =
+        |e: std::io::Error| Fault::new("store.failed", format!("{} cannot be written: {e}", folder.display()));
     crate::wire::private_folder(&folder).map_err(unwritable)?;
     let path = folder.join(format!("starting-{}.log", std::process::id()));
     let file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&path);

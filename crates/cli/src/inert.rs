@@ -22,12 +22,7 @@ impl Tools for Inert {
     fn specs(&self) -> Vec<ToolSpec> {
         Vec::new()
     }
-    fn prepare<'a>(
-        &'a self,
-        _: &'a Who,
-        _: &'a ToolName,
-        _: &'a Value,
-    ) -> Pending<'a, Result<Option<Note>, Failure>> {
+    fn prepare<'a>(&'a self, _: &'a Who, _: &'a ToolName, _: &'a Value) -> Pending<'a, Result<Option<Note>, Failure>> {
         Box::pin(pending())
     }
     fn perform<'a>(

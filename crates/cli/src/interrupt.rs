@@ -14,8 +14,7 @@ pub(crate) struct Interrupts {
 impl Interrupts {
     /// `background`: the terminal it came from may go away.
     pub(crate) fn listen(background: bool) -> Result<Interrupts, Fault> {
-        let on =
-            |kind| signal(kind).map_err(|e| Fault::new("system.signals", format!("signals cannot be heard: {e}")));
+        let on = |kind| signal(kind).map_err(|e| Fault::new("system.signals", format!("signals cannot be heard: {e}")));
         let int = on(SignalKind::interrupt())?;
         let (term, hangup) = (on(SignalKind::terminate())?, on(SignalKind::hangup())?);
         Ok(Interrupts { int, term, hangup, background })

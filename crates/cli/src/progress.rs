@@ -73,8 +73,7 @@ impl<'a> Progress<'a> {
                 Some(self.line(path, label, &said))
             }
             Event::StepDenied { label, ask, refusal } => {
-                let said =
-                    format!("{} refused: {}: {}", wanted(ask), refusal.code, one_line(&refusal.why, REASON));
+                let said = format!("{} refused: {}: {}", wanted(ask), refusal.code, one_line(&refusal.why, REASON));
                 Some(self.line(path, label, &said))
             }
             Event::StepInDoubt { label, presumed, then, .. } => {

@@ -102,9 +102,8 @@ fn needs_key(name: &str, settings: &Provider) -> Result<(), Fault> {
     }
     let variable = settings.api_key_env.as_deref().unwrap_or("OPENAI_API_KEY");
     let text = format!("provider `{name}` at {} needs a key, and {variable} is not set", settings.base_url);
-    Err(Fault::new("provider.no_key", text).hint(format!(
-        "set {variable}, or OPENAI_BASE_URL=http://127.0.0.1:PORT/v1 for a server of your own"
-    )))
+    Err(Fault::new("provider.no_key", text)
+        .hint(format!("set {variable}, or OPENAI_BASE_URL=http://127.0.0.1:PORT/v1 for a server of your own")))
 }
 
 /// Names of providers that roles, aliases and agents can lead to.

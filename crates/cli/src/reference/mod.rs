@@ -44,7 +44,9 @@ fn codes() -> String {
 }
 
 fn exit_codes() -> String {
-    let mut out = String::from("# Exit codes\n\nGenerated from the list that the program uses.\n\n| code | meaning |\n|---|---|\n");
+    let mut out = String::from(
+        "# Exit codes\n\nGenerated from the list that the program uses.\n\n| code | meaning |\n|---|---|\n",
+    );
     for (exit, meaning) in Exit::ALL {
         let _ = writeln!(out, "| {} | {meaning} |", exit.number());
     }
