@@ -16,7 +16,7 @@ const SHAPES: [&str; 6] = [
     r"(?P<keep>://)[^/\s:@]+:[^/\s@]+@",
     r#"(?i)(?P<keep>\b[a-z_-]*(?:api[_-]?key|authorization|access[_-]?token|auth[_-]?token|secret|password|passwd)["']?\s*[:=]\s*["']?)(?:bearer\s+|basic\s+)?[^\s"',;&}\]\[)]+"#,
     r"(?i)(?P<keep>\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=*-]{6,}",
-    r"\b(?:sk|pk|rk|key|gsk|xai|nvapi|hf|r8)[-_][A-Za-z0-9_*.-]{6,}",
+    r"\b(?:sk|pk|rk|gsk|xai|nvapi|hf|r8)[-_][A-Za-z0-9_*.-]{6,}",
     r"\b(?:AIza[A-Za-z0-9_-]{10,}|AKIA[A-Z0-9]{12,}|gh[pousr]_[A-Za-z0-9]{10,}|xox[a-z]-[A-Za-z0-9-]{6,})",
     r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)?",
 ];

@@ -197,8 +197,8 @@ pub(super) fn causes(error: &dyn Error) -> String {
     let mut next = error.source();
     while let Some(cause) = next {
         let text = cause.to_string();
-        // Wrappers repeat what they wrap.
-        if !texts.iter().any(|t| t.contains(&text)) {
+        // Wrappers repeat what they wrap, or only say that something is wrong with it.
+        if !text.starts_with("client error (") && !texts.iter().any(|t| t.contains(&text)) {
             texts.push(text);
         }
         next = cause.source();

@@ -15,6 +15,7 @@ fn every_shape_is_a_pattern() {
 #[test]
 fn secrets_and_what_looks_like_one_are_hidden() {
     check("nothing here, max_tokens: 5, token count 7", "nothing here, max_tokens: 5, token count 7");
+    check("code key_not_found, invalid_api_key", "code key_not_found, invalid_api_key");
     check("key canary-0001 is wrong", "key [hidden] is wrong");
     check("Incorrect API key provided: sk-abcd****wxyz.", "Incorrect API key provided: [hidden]");
     check("authorization: Bearer abcdefgh12", "authorization: [hidden]");

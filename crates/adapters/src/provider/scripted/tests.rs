@@ -56,6 +56,10 @@ lead:
   s2: [{text: scoped}]
 lead/reader: [{text: any}]
 lead/reader#2: [{text: second}]
+lead/writer#1/deep: [{text: nearer the root}]
+lead/writer/deep#1: [{text: farther}]
+lead/writer#2/deep#1: [{text: both}]
+lead/writer/deep: [{text: neither}]
 lead/reader/deep#1: [{text: deep}]
 loop:
   rest: {text: again}
@@ -80,6 +84,10 @@ async fn lines_are_chosen_by_path_label_and_attempt() {
         ("lead/reader#2", "t2", 1, "model.script"),
         ("lead/reader#7/deep#1", "t1", 1, "deep"),
         ("lead/other#1", "t1", 1, "model.script"),
+        ("lead/writer#1/deep#1", "t1", 1, "nearer the root"),
+        ("lead/writer#2/deep#1", "t1", 1, "both"),
+        ("lead/writer#3/deep#1", "t1", 1, "farther"),
+        ("lead/writer#3/deep#2", "t1", 1, "neither"),
         ("loop", "t99", 1, "again"),
     ];
     for (path, label, attempt, expect) in table {

@@ -96,3 +96,12 @@ fn values_of_headers_that_are_credentials_are_secrets() {
     let texts: Vec<&str> = found.iter().map(Secret::expose).collect();
     assert!(texts.contains(&"abcd") && texts.contains(&"efgh") && !texts.contains(&"docs"), "{texts:?}");
 }
+
+#[test]
+fn a_client_for_tls_can_be_made() {
+    // On a machine without any certificates it says so; it never panics for want of a crypto provider.
+    match OpenAi::new(&Config::default(), None) {
+        Ok(_) | Err(ConfigError::Client(_)) => {}
+        Err(other) => panic!("{other}"),
+    }
+}

@@ -30,6 +30,8 @@ fn events_come_out_however_the_bytes_are_cut() {
     check("data:a\n\n", &["a"]);
     check("data:  a\n\n", &[" a"]);
     check("data: one\ndata: two\n\n", &["one\ntwo"]);
+    check("data: one\r\ndata: two\r\n\r\n", &["one\ntwo"]);
+    check("data: one\rdata: two\r\r", &["one\ntwo"]);
     check("data\n\n", &[""]);
     check(": comment\n\n:\n\ndata: a\n: more\n\n", &["a"]);
     check("event: x\nid: 7\nretry: 3\ndata: a\n\n", &["a"]);
