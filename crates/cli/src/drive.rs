@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::wire::Lock;
 use deputize_api::{RunDoc, run_doc, text};
 use deputize_core::id::RunId;
-use deputize_runtime::{Control, DriveError, Halt, Ready};
+use deputize_runtime::{Control, DriveError, Halt, Live, Ready};
 use tokio::sync::broadcast::error::RecvError;
 
 /// A tree that is about to be driven here.
@@ -60,47 +60,65 @@ pub(crate) async fn document(shelf: &Shelf, run: &RunId, live: bool) -> Result<R
     run_doc(&tree, run, live).ok_or_else(|| past::unknown(run.as_str()))
 }
 
+/// What is said while a tree runs.
+struct Watch<'a> {
+    out: &'a Out,
+    root: RunId,
+    progress: Progress<'a>,
+    /// Whether the id is still to be announced.
+    announce: bool,
+    /// Whether more will come.
+    open: bool,
+}
+
+impl Watch<'_> {
+    fn take(&mut self, item: Result<Live, RecvError>) {
+        match item {
+            Ok(item) => {
+                // The first item: the log has begun, so the run exists.
+                if std::mem::take(&mut self.announce) {
+                    detach::announce(self.out, &self.root);
+                }
+                self.progress.show(&item);
+            }
+            Err(RecvError::Lagged(count)) => self.progress.skipped(count),
+            Err(RecvError::Closed) => self.open = false,
+        }
+    }
+}
+
 /// One second is what running steps are given after an interrupt; who interrupts twice does not want to wait for it.
 async fn follow(
     ready: Ready,
     out: &Out,
     tokens: u64,
     mut interrupts: Interrupts,
-    mut announce: bool,
+    announce: bool,
 ) -> Result<Halt, DriveError> {
     let root = ready.root().clone();
-    let mut progress = Progress::new(out, root.clone(), tokens);
-    let mut watch = ready.watch();
+    let progress = Progress::new(out, root.clone(), tokens);
+    let mut watch = Watch { out, root: root.clone(), progress, announce, open: true };
+    let mut items = ready.watch();
     let handle = ready.go();
     let control = handle.controller();
     let mut over = std::pin::pin!(handle.wait());
-    let (mut watching, mut asked) = (true, false);
+    let mut asked = false;
     loop {
         tokio::select! {
             biased;
             () = interrupts.next() => {
-                if asked {
+                if std::mem::replace(&mut asked, true) {
                     out.flush();
                     std::process::exit(i32::from(Exit::Interrupted.number()));
                 }
-                asked = true;
                 out.note(&format!("interrupted; to go on: deputize resume {root}"));
                 // Fails only when the driver has just ended by itself.
                 drop(control.send(Control::Interrupt));
             }
-            item = watch.recv(), if watching => match item {
-                Ok(item) => {
-                    if std::mem::take(&mut announce) {
-                        detach::announce(out, &root); // the first item: the log has begun, so the run exists
-                    }
-                    progress.show(&item);
-                }
-                Err(RecvError::Lagged(count)) => progress.skipped(count),
-                Err(RecvError::Closed) => watching = false,
-            },
+            item = items.recv(), if watch.open => watch.take(item),
             end = &mut over => {
-                while let Ok(item) = watch.try_recv() {
-                    progress.show(&item);
+                while let Ok(item) = items.try_recv() {
+                    watch.take(Ok(item));
                 }
                 return end;
             }

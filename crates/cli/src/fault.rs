@@ -11,7 +11,7 @@ use deputize_runtime::{DriveError, StartError};
 /// Why a command ends without a result.
 #[derive(Debug)]
 pub(crate) struct Fault {
-    body: ErrorBody,
+    body: Box<ErrorBody>,
     exit: Exit,
     /// What a person sees instead of code, message and hint.
     shown: Option<String>,
@@ -21,7 +21,7 @@ impl Fault {
     /// Nothing was started.
     pub(crate) fn new(code: &str, message: impl Into<String>) -> Fault {
         let body = ErrorBody { code: code.to_string(), message: message.into(), ..ErrorBody::default() };
-        Fault { body, exit: Exit::Refused, shown: None }
+        Fault { body: Box::new(body), exit: Exit::Refused, shown: None }
     }
     /// The command line was not understood.
     pub(crate) fn usage(message: impl Into<String>, shown: String) -> Fault {
@@ -38,7 +38,8 @@ impl Fault {
     #[must_use]
     pub(crate) fn more(mut self, count: usize) -> Fault {
         let more = format!("{count} more: deputize check lists them all");
-        self.body.hint = Some(self.body.hint.map_or_else(|| more.clone(), |hint| format!("{hint}; {more}")));
+        let hint = self.body.hint.take();
+        self.body.hint = Some(hint.map_or_else(|| more.clone(), |hint| format!("{hint}; {more}")));
         self
     }
     /// With its own text for people.
@@ -56,7 +57,7 @@ impl Fault {
         });
         out.note(&text);
         if out.json() {
-            out.document(&ErrorDoc { schema: SCHEMA, error: self.body });
+            out.document(&ErrorDoc { schema: SCHEMA, error: *self.body });
         }
         self.exit
     }
@@ -72,7 +73,7 @@ impl From<&Message> for Fault {
             line: message.line,
             column: message.column,
         };
-        Fault { body, exit: Exit::Refused, shown: None }
+        Fault { body: Box::new(body), exit: Exit::Refused, shown: None }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::TreeLock;
 use deputize_core::id::RunId;
 use std::os::unix::fs::PermissionsExt as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
 fn one_at_a_time() {
@@ -49,22 +50,19 @@ fn a_strange_id_stays_inside_the_folder() {
 
 #[test]
 fn many_threads_never_hold_it_together() {
-    use std::sync::atomic::{AtomicUsize, Ordering};
     let folder = tempfile::tempdir().unwrap();
     let (root, inside, taken) = (RunId::new("abc"), AtomicUsize::new(0), AtomicUsize::new(0));
+    let once = || {
+        TreeLock::is_held(folder.path(), &root).unwrap();
+        let Some(held) = TreeLock::try_acquire(folder.path(), &root).unwrap() else { return };
+        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+        taken.fetch_add(1, Ordering::SeqCst);
+        inside.fetch_sub(1, Ordering::SeqCst);
+        drop(held);
+    };
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            scope.spawn(|| {
-                for _ in 0..200 {
-                    TreeLock::is_held(folder.path(), &root).unwrap();
-                    if let Some(held) = TreeLock::try_acquire(folder.path(), &root).unwrap() {
-                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
-                        taken.fetch_add(1, Ordering::SeqCst);
-                        inside.fetch_sub(1, Ordering::SeqCst);
-                        drop(held);
-                    }
-                }
-            });
+            scope.spawn(|| (0..200).for_each(|_| once()));
         }
     });
     assert!(taken.load(Ordering::SeqCst) > 0);
