@@ -202,6 +202,9 @@ pub(crate) struct MockModelArgs {
     /// Write every request to this file, a line each
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
+    /// End when standard input ends, so that it cannot outlive the process that started it
+    #[arg(long)]
+    pub(crate) while_input: bool,
 }
 
 fn role(text: &str) -> Result<(String, String), String> {

@@ -28,7 +28,8 @@ pub(crate) async fn execute(args: DemoArgs, ambient: &Ambient, out: &Out) -> Res
 /// What a person types to start this program.
 fn program(ambient: &Ambient) -> String {
     let Ok(own) = std::env::current_exe() else { return "deputize".to_string() };
-    let same = |folder: &Path| std::fs::canonicalize(folder.join("deputize")).is_ok_and(|found| found == own);
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let same = |folder: &Path| real(&folder.join("deputize")).is_some_and(|found| Some(found) == real(&own));
     if std::env::split_paths(ambient.var("PATH").unwrap_or_default()).any(|folder| same(&folder)) {
         return "deputize".to_string();
     }

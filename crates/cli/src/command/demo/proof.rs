@@ -16,15 +16,17 @@ use crate::wire;
 use deputize_adapters::mock::Entry;
 use deputize_api::{RunBody, run_doc, text};
 use deputize_core::id::RunId;
-use deputize_core::projection::Tree;
+use deputize_core::projection::{RunView, Tree};
+use deputize_core::step::Ask;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-/// The run is killed when the server has logged so many requests: at the three first specialists, at their second
-/// answers, and at the second wave. The server answers 14 when nothing goes wrong; what is under way at a kill comes again.
-const KILLS: [usize; 3] = [4, 10, 17];
+/// The run is killed when the server has logged the first request for this step of this agent. One: two other specialists
+/// are at work or done. Two: the second wave, after all of the first. Three: only the lead's last answer is missing.
+const KILLS: [(&str, &str); 3] = [("lead/clarity#1", "t2"), ("lead/security#2", "t2"), ("lead", "t4")];
 /// Longer than anything here takes on a busy machine.
 const GUARD: Duration = Duration::from_secs(60);
 
@@ -56,7 +58,7 @@ struct Proven {
 async fn prove(place: &Place, ambient: &Ambient, out: &Out) -> Result<Proven, Fault> {
     let access = place.folder.join("access.jsonl");
     let (script, log) = (place.script().display().to_string(), access.display().to_string());
-    let words = ["__mock-model", "--script", &script, "--log", &log];
+    let words = ["__mock-model", "--script", &script, "--log", &log, "--while-input"];
     let mut server = Process::start(&words, &place.folder, "server")?;
     let address = server.first_line(GUARD).await?;
     place.configure(&provider(&address))?;
@@ -66,14 +68,14 @@ async fn prove(place: &Place, ambient: &Ambient, out: &Out) -> Result<Proven, Fa
     let first = ["run", &team, OBJECTIVE, "--workspace", &sample, "--home", &home];
     let again = ["resume", "last", "--home", &home];
     let mut kills: Vec<Kill> = Vec::new();
-    for (number, requests) in (1..).zip(KILLS) {
+    for (number, (agent, label)) in (1..).zip(KILLS) {
         let words: &[&str] = if number == 1 { &first } else { &again };
         let mut run = Process::start(words, &place.folder, &format!("run-{number}"))?;
-        run.until(GUARD, || served(&access).len() >= requests).await?;
+        run.until(GUARD, || is_there(&served(&access), agent, label)).await?;
         run.kill();
         let settled = settled(&newest(ambient).await?.1);
         let asked = served(&access).len();
-        out.note(&format!("kill {number}: SIGKILL at request {asked}; {} answers are in the log", settled.len()));
+        out.note(&format!("kill {number}: SIGKILL at request {asked} ({agent}, {label}); the log has {} answers", settled.len()));
         kills.push(Kill { asked, settled });
     }
     let mut last = Process::start(&again, &place.folder, "run-last")?;
@@ -103,6 +105,11 @@ fn served(file: &Path) -> Vec<Entry> {
     whole.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
+fn is_there(served: &[Entry], agent: &str, label: &str) -> bool {
+    let ends = |key: &str| verdict::key(key).is_some_and(|(step, _)| step.rsplit('/').next() == Some(label));
+    served.iter().any(|entry| entry.agent == agent && ends(&entry.key))
+}
+
 fn asked(entry: &Entry) -> Option<Asked> {
     let (step, attempt) = verdict::key(&entry.key)?;
     Some(Asked { n: entry.n, agent: entry.agent.clone(), step, attempt })
@@ -118,7 +125,13 @@ async fn newest(ambient: &Ambient) -> Result<(RunId, Tree), Fault> {
 
 /// Outcomes of model calls; those of tools reach no server.
 fn settled(tree: &Tree) -> Vec<Settled> {
-    tree.runs().iter().flat_map(|run| verdict::settled(&run.id, &run.log)).collect()
+    let models = |run: &RunView| {
+        let all = verdict::settled(&run.id, &run.log).into_iter();
+        let own = run.state.steps().filter(|(_, step)| matches!(&*step.ask, Ask::Model { .. }));
+        let own: BTreeSet<String> = own.map(|(label, _)| format!("{}/{label}", run.id)).collect();
+        all.filter(move |settled| own.contains(&settled.step)).collect::<Vec<_>>()
+    };
+    tree.runs().iter().flat_map(models).collect()
 }
 
 /// `demo --prove --json`.
@@ -173,7 +186,8 @@ impl Proven {
             let same = |other: &&Asked| other.step == asked.step && other.attempt == asked.attempt;
             let last = !self.asked.iter().skip(at + 1).any(|other| same(&other));
             let known = self.settled.iter().find(|s| s.step == asked.step && s.attempt == asked.attempt);
-            let lost = self.kills.iter().position(|kill| at < kill.asked).map(|number| number + 1);
+            // A request that the server logged just after a kill was sent just before it.
+            let kill = self.kills.iter().position(|kill| at < kill.asked).map_or(self.kills.len(), |at| at + 1);
             let recorded = known.filter(|_| last).map(|s| s.seq);
             RequestDoc {
                 n: asked.n,
@@ -182,7 +196,7 @@ impl Proven {
                 attempt: asked.attempt,
                 status: self.served.get(at).and_then(|entry| entry.status),
                 recorded,
-                lost: lost.filter(|_| recorded.is_none()),
+                lost: recorded.is_none().then_some(kill),
                 repeated: self.repeated.iter().any(|r| r.n == asked.n),
             }
         };
@@ -190,44 +204,48 @@ impl Proven {
     }
 
     fn told(&self, place: &Place, ambient: &Ambient) -> String {
+        let (deputize, home) = (program(ambient), quoted(&place.home));
+        let mut all = self.table();
+        let lost = self.requests().iter().filter(|r| r.lost.is_some()).count();
+        let (requests, recorded) = (self.asked.len(), self.asked.len() - lost);
+        let _ = writeln!(all, "\n{requests} requests: {recorded} answers recorded, {lost} lost in a kill and asked for again.");
+        all.push_str(&self.sentence());
+        if let Some(doc) = run_doc(&self.tree, &self.root, false) {
+            let word = text::people_word(doc.run.status, doc.run.partial);
+            let _ = writeln!(all, "The run is {word}: {}.", text::usage(&doc.run.usage));
+            all.push_str("An answer that was lost may have been paid for: it is booked as if it had used all it could.\n");
+        }
+        let _ = writeln!(all, "\n  {deputize} show {} --home {home}", self.root);
+        let _ = writeln!(all, "  {deputize} trace {} --home {home}", self.root);
+        let _ = writeln!(all, "  {}  the access log", quoted(&place.folder.join("access.jsonl")));
+        let _ = writeln!(all, "\nAll of this is in {}: delete it when you are done.", quoted(&place.folder));
+        all
+    }
+
+    fn table(&self) -> String {
         let mut all = String::new();
-        let _ = writeln!(all, "{:<26}{:<20}{:<14}beside it, the log of run {}\n", "the server's access log", "", "", self.root);
-        let requests = self.requests();
-        for (at, request) in requests.iter().enumerate() {
+        let server = "the access log of the model server";
+        let _ = writeln!(all, "{server:<54}the logs of run {}", self.root);
+        for (at, request) in self.requests().iter().enumerate() {
             for (number, _) in (1..).zip(&self.kills).filter(|(_, kill)| kill.asked == at) {
                 let _ = writeln!(all, "      ------ kill {number}: SIGKILL, then deputize resume ------");
             }
             let _ = writeln!(all, "{}", line(&self.root, request));
         }
-        let lost = requests.iter().filter(|r| r.lost.is_some()).count();
-        let _ = writeln!(
-            all,
-            "\n{} requests: {} answers recorded, {lost} lost in a kill while under way and asked for again.",
-            requests.len(),
-            requests.len() - lost
-        );
-        match self.repeated.first() {
-            None => all.push_str("No request came twice whose answer was recorded.\n"),
-            Some(first) => {
-                let text = format!(
-                    "{} requests came again though their answers were recorded, the first is {} ({}), recorded before kill {}.",
-                    self.repeated.len(),
-                    first.n,
-                    first.step,
-                    first.kill
-                );
-                let _ = writeln!(all, "{text}");
-            }
-        }
-        if let Some(doc) = run_doc(&self.tree, &self.root, false) {
-            let word = text::people_word(doc.run.status, doc.run.partial);
-            let _ = writeln!(all, "The run is {word}: {}.", text::usage(&doc.run.usage));
-        }
-        let (deputize, home) = (program(ambient), quoted(&place.home));
-        let _ = writeln!(all, "\n  {deputize} show {} --home {home}", self.root);
-        let _ = writeln!(all, "  {deputize} trace {} --home {home}", self.root);
-        let _ = writeln!(all, "  {}  the access log", quoted(&place.folder.join("access.jsonl")));
         all
+    }
+
+    fn sentence(&self) -> String {
+        match self.repeated.first() {
+            None => "No request came again whose answer was recorded.\n".to_string(),
+            Some(first) => format!(
+                "FAILED: {} requests came again though their answers were recorded; the first is {} ({}), before kill {}.\n",
+                self.repeated.len(),
+                first.n,
+                first.step,
+                first.kill
+            ),
+        }
     }
 }
 
@@ -236,9 +254,9 @@ fn line(root: &RunId, request: &RequestDoc) -> String {
     let step = request.step.strip_prefix(root.as_str()).unwrap_or(&request.step).trim_start_matches('/');
     let fate = match (request.recorded, request.lost) {
         _ if request.repeated => "RECORDED BEFORE, ASKED AGAIN".to_string(),
-        (Some(seq), _) => format!("event {seq}"),
-        (None, Some(kill)) => format!("not there: under way at kill {kill}"),
+        (Some(seq), _) => format!("recorded, event {seq}"),
+        (None, Some(kill)) => format!("lost, under way at kill {kill}"),
         (None, None) => "not there".to_string(),
     };
-    format!("{:>4}  {status}  {:<22} {step:<10} #{}   {fate}", request.n, request.agent, request.attempt)
+    format!("{:>4}  {status:>3}  {:<20}  {step:<12} #{:<4}   {fate}", request.n, request.agent, request.attempt)
 }
