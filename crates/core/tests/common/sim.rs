@@ -449,6 +449,14 @@ impl Sim<'_> {
     pub(crate) fn count(&self, run: &str, kind: &str) -> usize {
         self.logs[&RunId::new(run)].iter().filter(|r| r.event.kind() == kind).count()
     }
+    /// Tool calls that were performed.
+    pub(crate) fn tools_used(&self) -> usize {
+        let call = |key: &&String| {
+            let last = key.rsplit('/').next().unwrap();
+            last.starts_with('c') && last[1..].starts_with(|c: char| c.is_ascii_digit())
+        };
+        self.performed.keys().filter(call).count()
+    }
     /// The request of a step; the newest, if there were several.
     pub(crate) fn request(&self, path: &str, label: &str) -> &Request {
         let found = self.requests.iter().rev().find(|s| s.path == path && s.label == label);

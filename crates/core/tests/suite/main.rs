@@ -9,4 +9,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod answers;
+mod brief;
+mod caps;
 mod golden;
+mod tools;
+mod trees;
