@@ -75,7 +75,10 @@ async fn prove(place: &Place, ambient: &Ambient, out: &Out) -> Result<Proven, Fa
         run.kill();
         let settled = settled(&newest(ambient).await?.1);
         let asked = served(&access).len();
-        out.note(&format!("kill {number}: SIGKILL at request {asked} ({agent}, {label}); the log has {} answers", settled.len()));
+        out.note(&format!(
+            "kill {number}: SIGKILL at request {asked} ({agent}, {label}); the log has {} answers",
+            settled.len()
+        ));
         kills.push(Kill { asked, settled });
     }
     let mut last = Process::start(&again, &place.folder, "run-last")?;
@@ -208,12 +211,17 @@ impl Proven {
         let mut all = self.table();
         let lost = self.requests().iter().filter(|r| r.lost.is_some()).count();
         let (requests, recorded) = (self.asked.len(), self.asked.len() - lost);
-        let _ = writeln!(all, "\n{requests} requests: {recorded} answers recorded, {lost} lost in a kill and asked for again.");
+        let _ = writeln!(
+            all,
+            "\n{requests} requests: {recorded} answers recorded, {lost} lost in a kill and asked for again."
+        );
         all.push_str(&self.sentence());
         if let Some(doc) = run_doc(&self.tree, &self.root, false) {
             let word = text::people_word(doc.run.status, doc.run.partial);
             let _ = writeln!(all, "The run is {word}: {}.", text::usage(&doc.run.usage));
-            all.push_str("An answer that was lost may have been paid for: it is booked as if it had used all it could.\n");
+            all.push_str(
+                "An answer that was lost may have been paid for: it is booked as if it had used all it could.\n",
+            );
         }
         let _ = writeln!(all, "\n  {deputize} show {} --home {home}", self.root);
         let _ = writeln!(all, "  {deputize} trace {} --home {home}", self.root);

@@ -61,7 +61,14 @@ fn indented(text: &str) -> String {
 fn delegations(tree: &Tree, lead: &RunView) -> String {
     let rows = projection::delegations(lead);
     rows.iter().fold(String::new(), |mut all, row| {
-        let _ = writeln!(all, "  {:<6} {:<12} {:<10} {}", row.step.as_str(), row.agent, mode(row.mode), fate(tree, &rows, row));
+        let _ = writeln!(
+            all,
+            "  {:<6} {:<12} {:<10} {}",
+            row.step.as_str(),
+            row.agent,
+            mode(row.mode),
+            fate(tree, &rows, row)
+        );
         all
     })
 }
