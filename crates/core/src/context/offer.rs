@@ -2,7 +2,7 @@
 
 use crate::definition::{DELEGATE, Definition, Profile, Team};
 use crate::event::Started;
-use crate::govern::{FIELDS, Field, Shape, may_delegate, required};
+use crate::govern::{Field, Shape, may_delegate, offered, required};
 use crate::id::ToolName;
 use crate::message::ToolOffer;
 use serde_json::{Map, Value, json};
@@ -23,10 +23,10 @@ pub(super) fn tools(team: &Team, agent: &Definition, started: &Started) -> Vec<T
 /// exist is answered `degraded` instead of being impossible.
 pub fn delegate_tool(profile: Profile, children: &[&Definition]) -> ToolOffer {
     let mut properties = Map::new();
-    for field in &FIELDS {
+    for field in offered(children) {
         properties.insert(field.name.into(), schema(field));
     }
-    let list: Vec<String> = children.iter().map(|c| format!("- {}: {}", c.name, c.description.trim())).collect();
+    let list: Vec<String> = children.iter().map(|c| entry(c)).collect();
     let description = format!(
         "Hand a task to another agent and get its summary back. It starts with an empty conversation and sees only what you \
          write here. Several calls in one turn run at the same time.\nAgents:\n{}",
@@ -39,6 +39,14 @@ pub fn delegate_tool(profile: Profile, children: &[&Definition]) -> ToolOffer {
         "additionalProperties": false
     });
     ToolOffer { name: ToolName::new(DELEGATE), description, input_schema }
+}
+
+fn entry(child: &Definition) -> String {
+    let kinds = match &child.task_types[..] {
+        [] => String::new(),
+        kinds => format!(" (task types: {})", kinds.join(", ")),
+    };
+    format!("- {}: {}{kinds}", child.name, child.description.trim())
 }
 
 fn schema(field: &Field) -> Value {

@@ -119,7 +119,8 @@ fn find<'a>(team: &'a Team, parent: &Definition, written: &Written) -> Result<&'
         return Err(Miss::Rejected(Incomplete::new(code::SPAWN_NOT_ALLOWED, why)));
     }
     let what = if by_name { "agent" } else { "task type" };
-    Err(Miss::Unknown(format!("there is no {what} {wanted}")))
+    let tool = if team.tools.contains_key(wanted) { "; that is a tool: call it directly" } else { "" };
+    Err(Miss::Unknown(format!("there is no {what} {wanted}{tool}")))
 }
 
 fn kinds(agent: &Definition) -> Vec<String> {

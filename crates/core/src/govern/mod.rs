@@ -14,4 +14,4 @@ pub use completion::root_brief;
 pub use contract::finding;
 pub use ledger::Ledger;
 pub(crate) use success::{judge, words};
-pub(crate) use written::{FIELDS, Field, Shape, required};
+pub(crate) use written::{Field, Shape, offered, required};

@@ -31,7 +31,7 @@ pub(crate) struct Field {
 }
 
 /// Every field, in the order of the tool's schema.
-pub(crate) const FIELDS: [Field; 11] = [
+const FIELDS: [Field; 11] = [
     Field { name: "agent", shape: Shape::Text, about: "Name of the agent to hand the task to." },
     Field {
         name: "objective",
@@ -149,10 +149,21 @@ impl Written {
     }
 }
 
+/// Whether some child takes a task type beside its own name; else nobody is offered one, since small models fill every
+/// field they see.
+fn by_task_type(children: &[&Definition]) -> bool {
+    children.iter().any(|c| c.task_types.iter().any(|t| t != c.name.as_str()))
+}
+
+/// The fields that a model is offered.
+pub(crate) fn offered(children: &[&Definition]) -> impl Iterator<Item = &'static Field> {
+    let by_task_type = by_task_type(children);
+    FIELDS.iter().filter(move |f| by_task_type || f.name != "task_type")
+}
+
 /// The fields that the model must give, for the tool's schema: a field that every child supplies is not among them.
 pub(crate) fn required(profile: Profile, children: &[&Definition]) -> Vec<&'static str> {
-    let routed = children.iter().any(|c| c.task_types.iter().any(|t| t != c.name.as_str()));
-    let mut fields = if routed { vec!["objective"] } else { vec!["agent", "objective"] };
+    let mut fields = if by_task_type(children) { vec!["objective"] } else { vec!["agent", "objective"] };
     if profile == Profile::Assisted {
         return fields;
     }

@@ -19,6 +19,8 @@ pub struct DelegationRow {
     pub agent: String,
     /// The task type that was asked for.
     pub task_type: Option<String>,
+    /// Whether the call named an agent; a name wins over a task type.
+    pub named: bool,
     /// What became of it.
     pub mode: Mode,
     /// Why it was refused, or why the child did not succeed.
@@ -64,6 +66,7 @@ fn row(run: &RunView, label: &Label) -> Option<DelegationRow> {
         step: label.clone(),
         agent: step.delegation.as_ref().map_or_else(|| wanted(arguments), |d| d.to.to_string()),
         task_type: given(arguments, "task_type"),
+        named: given(arguments, "agent").is_some_and(|a| !a.trim().is_empty()),
         mode,
         reason_code: code,
         reason,
@@ -87,10 +90,11 @@ pub(super) fn wanted(arguments: &Arguments) -> String {
 /// One line for people: `delegated: search -> search-specialist`, `degraded: no specialist for taskType=translate`,
 /// `rejected: brief missing objective`.
 pub fn line(row: &DelegationRow) -> String {
-    let route = row.task_type.as_deref().unwrap_or(&row.agent);
+    let by_type = row.task_type.as_deref().filter(|_| !row.named);
+    let route = by_type.unwrap_or(&row.agent);
     match row.mode {
         Mode::Delegated => format!("delegated: {route} -> {}", row.agent),
-        Mode::Degraded if row.task_type.is_some() => format!("degraded: no specialist for taskType={route}"),
+        Mode::Degraded if by_type.is_some() => format!("degraded: no specialist for taskType={route}"),
         Mode::Degraded => format!("degraded: no specialist for agent={route}"),
         Mode::Rejected => {
             let reason = row.reason.as_deref().unwrap_or("rejected");
