@@ -11,6 +11,7 @@ use crate::progress::Progress;
 use crate::wire::Lock;
 use deputize_api::{RunDoc, run_doc, text};
 use deputize_core::id::RunId;
+use deputize_runtime::port::StoreError;
 use deputize_runtime::{Control, DriveError, Halt, Live, Ready};
 use tokio::sync::broadcast::error::RecvError;
 
@@ -32,15 +33,12 @@ pub(crate) struct Drive<'a> {
 
 impl Drive<'_> {
     /// Drives it to its end or to an interrupt, prints the result, and says how to end.
-    pub(crate) async fn to_the_end(self, out: &Out) -> Result<Exit, Fault> {
+    pub(crate) async fn finish(self, out: &Out) -> Result<Exit, Fault> {
         let Drive { ready, lock, shelf, tokens, interrupts, background } = self;
         let root = ready.root().clone();
         let halt = follow(ready, out, tokens, interrupts, background).await;
         drop(lock);
-        let halt = halt.map_err(|e| {
-            let hint = format!("every finished step is recorded; go on with: deputize resume {root}");
-            Fault::from(e).hint(hint)
-        })?;
+        let halt = halt.map_err(|e| given_up(e, &root))?;
         let doc = document(shelf, &root, false).await?;
         if background {
             out.note(&text::run(&doc));
@@ -51,6 +49,15 @@ impl Drive<'_> {
             Halt::Finished(summary) => Exit::of(summary.status),
             Halt::Interrupted => Exit::Interrupted,
         })
+    }
+}
+
+/// The driver could not go on. Whether the run can depends on who is to blame.
+fn given_up(error: DriveError, root: &RunId) -> Fault {
+    match error {
+        DriveError::Store(StoreError::Failed(_)) => Fault::from(error)
+            .hint(format!("every finished step is recorded; when this is mended: deputize resume {root}")),
+        other => Fault::from(other),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::ambient::Ambient;
 use crate::fault::Fault;
 use crate::inert;
 use crate::stored::Stored;
+use deputize_adapters::ids::RandomIds;
 use deputize_adapters::loader::{self, Origin, Provider, ProviderKind, Setup};
 use deputize_adapters::provider::{self, Config, Kind, Limits, Router, Secret, Timeouts};
 use deputize_adapters::store::lock::TreeLock;
@@ -12,7 +13,7 @@ use deputize_adapters::tool::{BUILTIN, Builtin, FileTools};
 use deputize_core::definition::{ModelChoice, ToolSpec};
 use deputize_core::id::{ModelName, RunId};
 use deputize_core::step::Failure;
-use deputize_runtime::port::{Ids, Model, Store};
+use deputize_runtime::port::{Model, Store};
 use deputize_runtime::{TokioClock, World};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -145,20 +146,4 @@ fn config(setup: &Setup, name: &str, settings: &Provider) -> Config {
 /// The models behind an address, in its own order.
 pub(crate) async fn list_models(base_url: &str, key: Option<&str>) -> Result<Vec<String>, Failure> {
     provider::list_models(base_url, key.map(Secret::new).as_ref()).await
-}
-
-/// Ids of ten characters that are easy to read aloud and to tell apart by their first few.
-struct RandomIds;
-
-impl Ids for RandomIds {
-    fn run(&self) -> RunId {
-        const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-        // The last 62 bits of a version 7 UUID are random; ten characters use 50 of them.
-        let random = uuid::Uuid::now_v7().as_u128();
-        let letter = |at: u32| {
-            let index = usize::try_from((random >> (5 * at)) & 31).unwrap_or(0);
-            LETTERS.get(index).copied().map_or('0', char::from)
-        };
-        RunId::new((0..10).map(letter).collect::<String>())
-    }
 }

@@ -36,7 +36,7 @@ pub(crate) async fn execute(args: &IdArgs, ambient: &Ambient, out: &Out) -> Resu
     let ready = deputize_runtime::resume(world, &root, team, digest).await?;
     out.note(&format!("run {root} goes on"));
     let drive = Drive { ready, lock, shelf: &shelf, tokens, interrupts, background: false };
-    drive.to_the_end(out).await
+    drive.finish(out).await
 }
 
 /// Shows a tree that is over.

@@ -47,7 +47,7 @@ pub(crate) async fn execute(args: RunArgs, ambient: &Ambient, out: &Out) -> Resu
     let lock = shelf.lock(&root)?.ok_or_else(|| Fault::new("run.driven", format!("run {root} is taken")))?;
     out.note(&format!("run {root}"));
     let drive = Drive { ready, lock, shelf: &shelf, tokens: 0, interrupts, background: args.announce };
-    drive.to_the_end(out).await
+    drive.finish(out).await
 }
 
 /// TEAM and OBJECTIVE, or OBJECTIVE alone.

@@ -1,0 +1,54 @@
+//! `check`: its document, its messages, its exit codes.
+
+use crate::common::{Place, keys, set};
+use crate::run::TREE;
+use serde_json::Value;
+
+fn of(doc: &Value, name: &str) -> Value {
+    doc["agents"].as_array().unwrap().iter().find(|a| a["name"] == name).unwrap().clone()
+}
+
+#[test]
+fn a_good_team() {
+    let place = Place::team(TREE);
+    let doc = place.json(&["check"]).exits(0).json();
+    assert_eq!(keys(&doc), set("schema agents messages"));
+    let members = "name name_as_written description tools tools_resolved disallowed grant agents model max_turns skills body \
+         file source repaired";
+    assert_eq!(keys(&of(&doc, "lead")), set(members));
+    assert_eq!(of(&doc, "lead")["file"], "agents/lead.md");
+    assert_eq!(keys(&doc["messages"][0]), set("level code text hint file line column"));
+    let shown = place.deputize(&["check"]).exits(0).stdout;
+    assert!(shown.contains("the root is lead") && shown.contains("at most 2.0M tokens, 50 runs"), "{shown}");
+    assert!(shown.ends_with("no errors, 0 warnings\n"), "{shown}");
+    assert!(!place.state().exists(), "check keeps nothing");
+}
+
+#[test]
+fn every_error_with_its_place() {
+    let place = Place::team(TREE);
+    place.write("deputize.yaml", "root: lead\nbugdet: {}\n");
+    place.agent("lead", "agents: [raeder]\n");
+    let doc = place.json(&["check"]).exits(1).json();
+    let errors: Vec<&Value> = doc["messages"].as_array().unwrap().iter().filter(|m| m["level"] == "error").collect();
+    assert_eq!(errors.len(), 2, "{doc}");
+    let shown = place.deputize(&["check"]).exits(1).stdout;
+    assert!(shown.contains("deputize.yaml:2:1: error[") && shown.contains("2 errors"), "{shown}");
+}
+
+#[test]
+fn several_paths_are_checked_each_on_its_own() {
+    let place = Place::team(TREE);
+    place.write("other/agents/solo.md", "---\nname: solo\ndescription: alone\n---\nWork.\n");
+    let doc = place.json(&["check", ".", "other"]).exits(0).json();
+    assert_eq!(of(&doc, "solo")["file"], "other/agents/solo.md");
+    assert_eq!(of(&doc, "lead")["file"], "agents/lead.md");
+    place.json(&["check", ".", "nowhere"]).exits(1);
+}
+
+#[test]
+fn an_empty_folder_has_a_built_in_agent() {
+    let place = Place::empty();
+    let doc = place.json(&["check"]).exits(0).json();
+    assert!(doc["agents"].as_array().unwrap().iter().all(|a| a["source"] == "builtin"), "{doc}");
+}

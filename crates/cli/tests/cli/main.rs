@@ -1,0 +1,15 @@
+//! The real binary from outside: what it prints, what it exits with, what survives.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test stops at what it did not expect"
+)]
+
+mod check;
+mod common;
+mod errors;
+mod models;
+mod past;
+mod run;
+mod survive;
