@@ -110,7 +110,7 @@ impl Builder {
     }
 
     fn begin(&mut self, open: Open, tag: Option<&Tag>) -> Result<(), Message> {
-        if let Some(tag) = tag.filter(|t| !t.is_yaml_core_schema()) {
+        if let Some(tag) = tag.filter(|t| !is_core(t)) {
             return Err(foreign_tag(&tag.to_string(), open.at));
         }
         if self.open.len() >= MAX_DEPTH {
@@ -177,6 +177,9 @@ impl Builder {
             let at = Place { line: line_number, column };
             return error("yaml.tab", text, at).hint("replace the tab by spaces");
         }
+        if e.info().contains("recursion limit") {
+            return error("yaml.depth", "nested too deep", at);
+        }
         let message = error("yaml.syntax", format!("not valid YAML: {}", e.info()), at);
         match hint(e.info()) {
             Some(h) => message.hint(h),
@@ -217,11 +220,16 @@ fn key_text(node: Node) -> Result<(String, Place), Message> {
     }
 }
 
+/// Whether a tag is one of YAML 1.2's own; all that it may do here is to make a text of a scalar.
+fn is_core(tag: &Tag) -> bool {
+    tag.is_yaml_core_schema() && ["str", "int", "float", "bool", "null", "map", "seq"].contains(&tag.suffix.as_str())
+}
+
 /// The kind of a scalar, or the tag that is not understood.
 fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Kind, String> {
     let mut quoted = style != ScalarStyle::Plain;
     if let Some(tag) = tag {
-        if !tag.is_yaml_core_schema() {
+        if !is_core(tag) {
             return Err(tag.to_string());
         }
         quoted |= tag.suffix == "str";
@@ -247,3 +255,6 @@ fn measure(node: &Node, room: usize) -> Option<(usize, usize)> {
     }
     (size <= room).then_some((size, depth))
 }
+
+#[cfg(test)]
+mod tests;

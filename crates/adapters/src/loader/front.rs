@@ -212,8 +212,17 @@ impl Field<'_> {
         Message::new(Level::Warning, "frontmatter.repaired", text).at(at).hint(hint)
     }
 
+    /// A fault of this field. One that the parser found behind its end stands at its end: that is the line to look at.
     fn explained(&self, fault: Message) -> Message {
-        Message { text: format!("`{}` cannot be read: {}", self.key, fault.text), ..fault }
+        let text = format!("`{}` cannot be read: {}", self.key, fault.text);
+        let filled = self.lines.iter().rposition(|l| !l.trim().is_empty()).unwrap_or_default();
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let last = self.before.saturating_add(number(filled + 1));
+        if fault.line.is_none_or(|line| line <= last) {
+            return Message { text, ..fault };
+        }
+        let end = self.lines.get(filled).map_or(0, |l| l.trim_end().chars().count());
+        Message { text, ..fault }.at(Place { line: last, column: number(end + 1) })
     }
 }
 

@@ -124,7 +124,13 @@ fn check_all(expect: &Value, got: &Got<'_>) {
     let said = got.said();
     for (key, wanted) in expect.as_object().unwrap() {
         match key.as_str() {
-            "case" | "why" | "never" | "set_rule" | "run_without_override" | "max_seconds" | "max_rss_mib"
+            "case"
+            | "why"
+            | "never"
+            | "set_rule"
+            | "run_without_override"
+            | "max_seconds"
+            | "max_rss_mib"
             | "description_trim_end" => {}
             "outcome" => {
                 let outcomes = got.outcomes();

@@ -1,1 +1,112 @@
-//! Tests of the loader: hostile, in the making.
+//! Files that mean harm or are none: each is one message, nobody waits, nothing else is lost.
+
+use crate::support::{Folder, codes, lines};
+use deputize_adapters::loader::{Loaded, load};
+use deputize_core::definition::message::Level;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+use std::time::Instant;
+
+const GOOD: &str = "---\nname: good\ndescription: d\ntools: Read\n---\nBody.\n";
+
+/// Loads a folder with this file and a good one beside it, which must survive.
+fn beside(content: impl AsRef<[u8]>) -> Loaded {
+    let loaded = Folder::new().file("agents/bad.md", content).file("agents/good.md", GOOD).load();
+    assert!(loaded.agents.iter().any(|a| a.name == "good"), "the good file was lost");
+    loaded
+}
+
+fn front(yaml: &str) -> String {
+    format!("---\nname: bad\ndescription: d\n{yaml}\n---\nBody.\n")
+}
+
+#[test]
+fn texts_that_are_attacks_or_no_texts() {
+    let bomb: String = (0..9).fold("a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_string(), |text, i| {
+        let item = format!("*a{i}");
+        format!("{text}a{}: &a{} [{}]\n", i + 1, i + 1, vec![item; 9].join(","))
+    });
+    let table: Vec<(Vec<u8>, &str)> = vec![
+        (front(&bomb).into(), "yaml.alias"),
+        (front(&format!("tools: {}", "[".repeat(5_000))).into(), "yaml.depth"),
+        (front(&format!("tools:\n  {}x", "- ".repeat(5_000))).into(), "yaml.depth"),
+        (front("tools: &x [*x]").into(), "yaml.alias"),
+        (front("tools: !!python/object:os.system [Read]").into(), "yaml.tag"),
+        (front("? [a, b]\n: c").into(), "yaml.key"),
+        ("---\nname: bad\ndescription: d\n--- \nx: \0\n".into(), "file.nul"),
+        ([b"---\n".to_vec(), vec![b'a'; 2 << 20]].concat(), "file.too_big"),
+        (b"\xff\xfe-\0-\0-\0".to_vec(), ""),
+        (b"---\nname: \xc3\x28\n---\n".to_vec(), "file.not_utf8"),
+        ("---\n- a\n- b\n---\n".into(), "file.shape"),
+        ("---\n---\nBody".into(), "description.missing"),
+        (front("description: two").into(), "yaml.duplicate_key"),
+    ];
+    for (content, code) in table {
+        let start = Instant::now();
+        let loaded = beside(&content);
+        let errors = lines(&loaded.messages, Level::Error);
+        let first = errors.first().map_or("", |e| e.split(' ').nth(1).unwrap());
+        assert_eq!(first, code, "{}", errors.join("\n"));
+        assert!(start.elapsed().as_secs() < 5, "{code} took {:?}", start.elapsed());
+        assert!(errors.iter().all(|e| e.starts_with("agents/bad.md")), "{errors:?}");
+    }
+}
+
+#[test]
+fn a_pipe_an_unreadable_file_and_a_broken_link() {
+    let folder = Folder::new().file("agents/good.md", GOOD).file("agents/shut.md", GOOD);
+    let agents = folder.path().join("agents");
+    assert!(Command::new("mkfifo").arg(agents.join("pipe.md")).status().unwrap().success());
+    std::os::unix::fs::symlink("nowhere", agents.join("link.md")).unwrap();
+    fs::create_dir(agents.join("folder.md")).unwrap();
+    fs::set_permissions(agents.join("shut.md"), fs::Permissions::from_mode(0o000)).unwrap();
+    let loaded = folder.load();
+    assert!(loaded.agents.iter().any(|a| a.name == "good"));
+    let errors = lines(&loaded.messages, Level::Error);
+    let said = |file: &str, code: &str| errors.iter().any(|e| e.contains(file) && e.contains(code));
+    assert!(said("pipe.md", "file.kind") && said("link.md", "file.unreadable"), "{errors:?}");
+    // The user `root` reads everything.
+    let root = fs::read(agents.join("shut.md")).is_ok();
+    assert!(root || said("shut.md", "file.unreadable"), "{errors:?}");
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read_is_an_error() {
+    let folder = Folder::new().file("agents/good.md", GOOD);
+    fs::create_dir(folder.path().join("deputize.yaml")).unwrap();
+    assert_eq!(codes(&folder.load()), ["file.kind"]);
+    let two = Folder::new().file("deputize.yaml", "name: a\n---\nname: b\n").file("agents/good.md", GOOD);
+    assert_eq!(codes(&two.load()), ["yaml.documents"]);
+    let tab = Folder::new().file("deputize.yaml", "budget:\n\ttree: {runs: 1}\n").load();
+    let message = tab.messages.iter().find(|m| m.code == "yaml.tab").unwrap();
+    assert_eq!((message.line, message.column), (Some(2), Some(1)));
+    let empty = Folder::new().file("deputize.yaml", "# nothing yet\n").file("agents/good.md", GOOD);
+    assert!(!empty.setup().foreign);
+}
+
+#[test]
+fn a_big_document_that_is_no_agent_is_passed_over() {
+    let loaded = beside(vec![b'#'; 2 << 20]);
+    assert!(loaded.messages.iter().any(|m| m.code == "file.skipped"));
+    assert!(loaded.setup.is_some());
+}
+
+#[test]
+fn names_never_become_paths() {
+    for name in ["../../etc/passwd", "/etc/passwd", "..\\\\x", "C:\\\\x"] {
+        let loaded = beside(format!("---\nname: {name}\ndescription: d\n---\n"));
+        assert_eq!(codes(&loaded), ["name.invalid"], "{name}");
+    }
+}
+
+#[test]
+fn thousands_of_files_load_in_seconds() {
+    let folder =
+        (0..2_500).fold(Folder::new(), |f, i| f.agent(&format!("agent-{i}"), "tools: Read, Grep\nmodel: fast\n"));
+    let start = Instant::now();
+    let loaded = load(&folder.request);
+    assert_eq!(loaded.agents.len(), 2_501);
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    println!("2,500 files in {:?}", start.elapsed());
+}

@@ -1,1 +1,147 @@
-//! Tests of the loader: providers, in the making.
+//! Providers: merged from project, person, environment and flags; where a key of the environment may go.
+
+use crate::support::{Folder, codes, has};
+use deputize_adapters::loader::{Origin, Provider, ProviderKind};
+use deputize_core::definition::message::Level;
+use deputize_core::id::ModelName;
+
+/// A folder with a project's and a person's configuration and an environment.
+fn folder(project: &str, user: &str, env: &[(&str, &str)]) -> Folder {
+    let folder = Folder::new().agent("a", "").file("deputize.yaml", project).file("home/config.yaml", user);
+    let path = folder.path().join("home/config.yaml");
+    folder.with(|r| {
+        r.user_config = Some(path);
+        r.env = env.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    })
+}
+
+fn openai(folder: &Folder) -> Provider {
+    folder.setup().providers.remove("openai").unwrap()
+}
+
+const KEY: (&str, &str) = ("OPENAI_API_KEY", "sk-very-secret");
+const HERE: &str = "providers: {openai: {base_url: \"http://10.0.0.9:8080/v1/\"}}";
+
+#[test]
+fn the_public_address_and_its_key_are_the_default() {
+    let provider = openai(&folder("", "", &[KEY]));
+    assert_eq!(provider.kind, ProviderKind::Openai);
+    assert_eq!((provider.base_url.as_str(), provider.base_url_from), ("https://api.openai.com/v1", Origin::Default));
+    assert_eq!(provider.api_key_env.as_deref(), Some("OPENAI_API_KEY"));
+    assert_eq!((provider.timeout.connect, provider.timeout.total, provider.limits.concurrency), (10_000, 600_000, 8));
+}
+
+#[test]
+fn a_key_of_the_environment_goes_to_nobody_whom_a_project_chose() {
+    let of = |project: &str, user: &str, env: &[(&str, &str)]| {
+        let folder = folder(project, user, env);
+        let loaded = folder.load();
+        match loaded.setup {
+            Some(setup) => {
+                let p = &setup.providers["openai"];
+                format!("{:?} {}", p.base_url_from, p.api_key_env.as_deref().unwrap_or("none"))
+            }
+            None => codes(&loaded).join(" "),
+        }
+    };
+    let own = "providers: {openai: {base_url: \"http://10.0.0.9/v1\", api_key_env: LAB_KEY}}";
+    let theirs = "providers: {openai: {base_url: \"http://10.0.0.9/v1\", api_key_env: OPENAI_API_KEY}}";
+    let loopback = theirs.replace("10.0.0.9", "127.0.0.1:9");
+    let env_url = ("OPENAI_BASE_URL", "http://127.0.0.1:7/v1/");
+    assert_eq!(of(HERE, "", &[KEY]), "Project none");
+    assert_eq!(of(own, "", &[KEY]), "Project LAB_KEY");
+    assert_eq!(of(theirs, "", &[KEY]), "secret.elsewhere");
+    assert_eq!(of(&loopback, "", &[KEY]), "Project OPENAI_API_KEY");
+    assert_eq!(of("", HERE, &[KEY]), "User OPENAI_API_KEY");
+    assert_eq!(of("", own, &[KEY]), "User LAB_KEY");
+    assert_eq!(of(HERE, own, &[KEY]), "Project none");
+    assert_eq!(of("", "", &[KEY, env_url]), "Env OPENAI_API_KEY");
+    assert_eq!(of(HERE, "", &[KEY, env_url]), "Env OPENAI_API_KEY");
+    let public = "providers: {openai: {base_url: \"https://api.openai.com/v1\"}}";
+    assert_eq!(of(public, "", &[KEY]), "Project OPENAI_API_KEY");
+    let disguised = "providers: {openai: {base_url: \"https://api.openai.com.evil.example/v1\"}}";
+    assert_eq!(of(disguised, "", &[KEY]), "Project none");
+    assert!(has(&folder(HERE, "", &[KEY]).load(), Level::Warning, "secret.elsewhere"));
+}
+
+#[test]
+fn nothing_of_a_key_is_kept_or_said() {
+    let folder = folder(HERE, "", &[KEY]);
+    let loaded = folder.load();
+    let all = format!("{}{:?}", serde_json::to_string(&loaded.setup).unwrap(), loaded.messages);
+    assert!(!all.contains(KEY.1));
+    let wrong = Folder::new().file("deputize.yaml", "providers: {openai: {api_key_env: sk-very-secret}}\n").load();
+    assert!(wrong.messages.iter().all(|m| !m.text.contains(KEY.1)));
+}
+
+#[test]
+fn a_persons_own_headers_do_not_follow_a_project() {
+    let user = "providers: {openai: {headers: {x-mine: \"1\"}, body: {a: 1}}}";
+    let mine = openai(&folder("providers: {openai: {headers: {x-team: t}, body: {b: 2}}}", user, &[]));
+    assert_eq!(mine.headers.keys().collect::<Vec<_>>(), ["x-mine", "x-team"]);
+    assert_eq!(mine.body.len(), 2);
+    assert!(openai(&folder(HERE, user, &[])).headers.is_empty());
+}
+
+#[test]
+fn settings_of_a_provider_are_merged_field_by_field() {
+    let user = "providers: {openai: {timeout: {idle: 5m, connect: 1s}, limits: {concurrency: 2}}}\nroles: {fast: \"openai:u\", think: \"openai:t\"}\nbudget: {tree: {runs: 9}}\nstore: {sync: normal}";
+    let project = "providers:\n  openai: {timeout: {connect: 2s}, retry: {attempts: 2}}\n  lab: {kind: openai, base_url: \"http://127.0.0.1:1/v1\"}\nroles: {fast: \"lab:p\"}\n";
+    let setup = folder(project, user, &[]).setup();
+    let p = &setup.providers["openai"];
+    assert_eq!((p.timeout.idle, p.timeout.connect, p.limits.concurrency), (300_000, 2_000, 2));
+    assert_eq!((setup.team.retry["openai"].attempts, setup.team.retry["openai"].delay), (2, 500));
+    assert_eq!(setup.team.models.roles["fast"], ModelName::new("lab:p"));
+    assert_eq!(setup.team.models.roles["think"], ModelName::new("openai:t"));
+    assert_eq!(setup.team.budget.tree.runs, Some(9));
+    assert_eq!(setup.providers["lab"].base_url_from, Origin::Project);
+}
+
+#[test]
+fn the_persons_configuration_has_fewer_keys() {
+    let loaded = folder("", "providers: {}\nroot: a\nuser_agents: true\n", &[]).load();
+    assert_eq!(codes(&loaded), ["key.not_here", "key.not_here"]);
+    assert_eq!(
+        loaded.messages.iter().find(|m| m.code == "key.not_here").unwrap().file.as_deref(),
+        Some("home/config.yaml")
+    );
+}
+
+#[test]
+fn a_bad_address_in_the_environment_is_an_error_that_does_not_repeat_it() {
+    let loaded = folder("", "", &[("OPENAI_BASE_URL", "http://me:pw@host/v1")]).load();
+    assert_eq!(codes(&loaded), ["env.base_url"]);
+    assert!(loaded.messages.iter().all(|m| !m.text.contains("pw@")));
+}
+
+#[test]
+fn a_script_is_a_provider_and_stands_for_every_model() {
+    let folder = Folder::new().agent("a", "model: chronos\n").file("s.yaml", "x: 1\n");
+    let folder = folder.with(|r| r.overrides.script = Some("s.yaml".into()));
+    let setup = folder.setup();
+    assert_eq!(setup.providers["scripted"].script.as_deref(), Some(folder.path().join("s.yaml").as_path()));
+    assert_eq!(setup.team.models.forced, Some(ModelName::new("scripted:script")));
+    assert!(folder.load().blockers().is_empty());
+    let in_file = Folder::new()
+        .file(
+            "conf/deputize.yaml",
+            "providers: {demo: {kind: scripted, script: s.yaml}}\nroles: {default: \"demo:any\"}\n",
+        )
+        .file("conf/s.yaml", "x: 1\n")
+        .file("conf/agents/a.md", "---\nname: a\ndescription: d\n---\nB")
+        .with(|r| r.team = Some("conf".into()));
+    let setup = in_file.setup();
+    assert_eq!(setup.providers["demo"].script.as_deref(), Some(in_file.path().join("conf/s.yaml").as_path()));
+}
+
+#[test]
+fn agents_of_the_home_folder_are_read_only_when_asked_for() {
+    let home = Folder::new().file("mine/h.md", "---\nname: h\ndescription: d\n---\nB");
+    let names = |text: &str| {
+        let folder = Folder::new().agent("a", "").file("deputize.yaml", text);
+        let loaded = folder.with(|r| r.user_agents = vec![home.path().join("mine")]).load();
+        loaded.agents.into_iter().map(|a| format!("{}:{}", a.name, a.source)).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names(""), "a:agents root:builtin");
+    assert_eq!(names("user_agents: true"), "a:agents h:user root:builtin");
+}

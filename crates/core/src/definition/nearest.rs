@@ -8,20 +8,28 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     scored.filter(|(d, _)| *d <= allowed).min_by_key(|(d, _)| *d).map(|(_, c)| c)
 }
 
-/// Insertions, deletions and replacements; a swap of neighbours counts as two.
+/// Insertions, deletions, replacements, and swaps of neighbours.
 fn distance(word: &[char], candidate: &str) -> usize {
+    let candidate: Vec<char> = candidate.chars().flat_map(char::to_lowercase).take(64).collect();
+    // Rows of the table of prefixes: the one before the last, and the last.
+    let mut older: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=word.len()).collect();
-    for (i, c) in candidate.chars().flat_map(char::to_lowercase).take(64).enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        let mut next = vec![left];
-        for (w, above) in word.iter().zip(row.iter().skip(1)) {
-            let cost = usize::from(*w != c);
-            left = (diagonal + cost).min(above + 1).min(left + 1);
-            diagonal = *above;
-            next.push(left);
+    let at = |row: &[usize], i: usize| row.get(i).copied().unwrap_or(usize::MAX - 1);
+    for (j, c) in candidate.iter().enumerate() {
+        let mut next = vec![j + 1];
+        for (i, w) in word.iter().enumerate() {
+            let replaced = at(&row, i) + usize::from(w != c);
+            let mut best = replaced.min(at(&row, i + 1) + 1).min(at(&next, i) + 1);
+            let before = |list: &[char], n: usize| n.checked_sub(1).and_then(|n| list.get(n).copied());
+            if before(word, i) == Some(*c) && before(&candidate, j) == Some(*w) {
+                best = best.min(at(&older, i - 1) + 1);
+            }
+            next.push(best);
         }
-        row = next;
+        older = std::mem::replace(&mut row, next);
     }
     row.last().copied().unwrap_or(usize::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,6 +19,9 @@ pub fn agent(node: &Node) -> Decoded<AgentSpec> {
     let mut d = Decoder::new(File::Agent);
     let mut fields = d.top(node);
     let mut spec = AgentSpec::default();
+    if !matches!(node.kind, Kind::Null | Kind::Map(_)) {
+        return d.finish(spec);
+    }
     d.identity(&mut fields, &mut spec, node.at);
     d.tools(&mut fields, &mut spec);
     d.program(&mut fields, &mut spec);

@@ -87,3 +87,6 @@ pub fn whole(text: &str) -> Result<u32, Bad> {
     refuse(text)?;
     u32::try_from(positive(digits(text)?)?).map_err(|_| Bad::TooBig)
 }
+
+#[cfg(test)]
+mod tests;

@@ -88,7 +88,7 @@ impl Decoder {
             Ok(value) => return Some(value),
             Err(Bad::Form) => self.expected(field, what),
             Err(Bad::NotPositive) => {
-                let text = format!("`{}` must be {what}: above 0, and never without an end", field.path);
+                let text = format!("`{}` must be above 0 and have an end: {what}", field.path);
                 self.error(code, field.at(), text);
             }
             Err(Bad::TooBig) => {
