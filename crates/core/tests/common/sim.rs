@@ -10,7 +10,7 @@ use deputize_core::digest;
 use deputize_core::event::{Event, Recorded, Started, VERSION};
 use deputize_core::govern;
 use deputize_core::id::{AgentPath, Digest, Label, RunId, Time};
-use deputize_core::message::{Request, ToolOutput, Usage};
+use deputize_core::message::{BlobRef, Request, ToolOutput, Usage};
 use deputize_core::run::{Command, Delivery, RunState, Status, stopped};
 use deputize_core::step::{Ask, Delegation, Product};
 use deputize_core::summary::Summary;
@@ -264,10 +264,20 @@ impl<'s> Sim<'s> {
         let (summary, parent) = (node.summary().unwrap().clone(), node.started().unwrap().parent.clone());
         let Some((parent, label)) = parent else { return Ok(()) };
         let attempt = self.nodes[&parent].step(&label).unwrap().attempt;
-        let delivery = Delivery::Child(serde_json::to_value(&*summary).unwrap());
+        let delivery = Delivery::Child(self.with_artifact(&summary));
         self.command(&parent, Command::Deliver { label, attempt, delivery, spent: Spend::default() })?;
         self.nodes.remove(run);
         Ok(())
+    }
+
+    /// A payload that is too long for its parent's request is named by its digest.
+    fn with_artifact(&self, summary: &Summary) -> serde_json::Value {
+        let whole = serde_json::to_vec(&summary.payload).unwrap();
+        let mut summary = summary.clone();
+        if context::tokens(whole.len()) > self.team.output_limits.child_summary {
+            summary.artifact = Some(BlobRef { sha256: digest::of_bytes(&whole), len: whole.len() as u64 });
+        }
+        serde_json::to_value(summary).unwrap()
     }
 
     fn launch(&mut self, run: &RunId) -> Result<(), Dead> {

@@ -272,7 +272,9 @@ fn names_match_exactly_then_loosely() {
     assert_eq!(goes_to(to("Doc Reader", "x")), None);
     let mut by_type = to("", "x");
     by_type.as_object_mut().unwrap().shift_remove("agent");
-    for (kind, to) in [("find", Some("fact-finder")), ("Look up", Some("fact-finder")), ("docreader", Some("docreader"))] {
+    for (kind, to) in
+        [("find", Some("fact-finder")), ("Look up", Some("fact-finder")), ("docreader", Some("docreader"))]
+    {
         by_type["task_type"] = json!(kind);
         assert_eq!(goes_to(by_type.clone()).as_deref(), to, "{kind}");
     }

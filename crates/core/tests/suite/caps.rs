@@ -285,7 +285,11 @@ fn excess_is_recorded() {
 // each prefix); the children's spend is the parent's.
 #[test]
 fn the_account_holds_in_every_order() {
-    let mut team = team(vec![leads("top", &["look"], &["lead", "kid"]), leads("lead", &["look"], &["kid"]), agent("kid", &["look"])]);
+    let mut team = team(vec![
+        leads("top", &["look"], &["lead", "kid"]),
+        leads("lead", &["look"], &["kid"]),
+        agent("kid", &["look"]),
+    ]);
     team.budget.tree.tokens = Some(60_000);
     let script = Script::new(|asked: &Asked<'_>| match (asked.path.matches('/').count(), asked.label) {
         (0, "t1") => delegates(&[to("lead", "a"), to("kid", "b"), to("lead", "c"), to("kid", "d"), to("kid", "e")]),

@@ -12,6 +12,8 @@ mod common;
 mod answers;
 mod brief;
 mod caps;
+mod context;
+mod failures;
 mod golden;
 mod tools;
 mod trees;

@@ -1,6 +1,8 @@
 //! Tools: who may call what, what is refused, what runs together and what alone, and one result for each call in order.
 
-use crate::common::{Answer, Asked, Plan, Script, Sim, Used, agent, calls, delegates, fails, leads, says, team, text, to};
+use crate::common::{
+    Answer, Asked, Plan, Script, Sim, Used, agent, calls, delegates, fails, leads, says, team, text, to,
+};
 use deputize_core::code::{self, Code};
 use deputize_core::definition::{Definition, Operation, Permission, Team, ToolChoice};
 use deputize_core::event::Event;
@@ -89,12 +91,15 @@ fn spans(sim: &Sim<'_>) -> Vec<(String, &'static str)> {
 #[test]
 fn effectful_calls_run_alone_and_in_order() {
     let one = team(vec![agent("one", &["look", "save", "send"])]);
-    let list = vec![look("a"), look("b"), ("send", json!({})), look("c"), look("d"), ("save", json!({})), ("send", json!({}))];
+    let list =
+        vec![look("a"), look("b"), ("send", json!({})), look("c"), look("d"), ("save", json!({})), ("send", json!({}))];
     let script = turn_of(list);
     for seed in 0..20 {
         let sim = Sim::with(&one, &script, Plan { seed: Some(seed), ..Plan::default() });
         let spans = spans(&sim);
-        let at = |call: usize, what: &str| spans.iter().position(|(l, w)| *l == format!("t1/c{call}") && *w == what).unwrap();
+        let at = |call: usize, what: &str| {
+            spans.iter().position(|(l, w)| *l == format!("t1/c{call}") && *w == what).unwrap()
+        };
         for alone in [2, 5, 6] {
             assert_eq!(at(alone, "end"), at(alone, "start") + 1, "c{alone} runs alone: {spans:?}");
             assert!((0..alone).all(|before| at(before, "end") < at(alone, "start")), "{spans:?}");
@@ -213,7 +218,8 @@ fn a_childs_tools_lie_within_its_parents_grant() {
 // covers D-10, E-06, E-05: a child has its own model, prompt and tools; what it does not name is its parent's.
 #[test]
 fn a_child_has_its_own_model_and_prompt() {
-    let mut team = team(vec![leads("lead", &["look"], &["kid", "plain"]), agent("kid", &["save"]), agent("plain", &[])]);
+    let mut team =
+        team(vec![leads("lead", &["look"], &["kid", "plain"]), agent("kid", &["save"]), agent("plain", &[])]);
     team.agents.get_mut("kid").unwrap().model = deputize_core::definition::ModelChoice::Named("fast".into());
     team.models.roles.insert("fast".into(), ModelName::new("test:tiny"));
     let script = Script::new(|asked: &Asked<'_>| match (asked.path, asked.label) {

@@ -165,9 +165,7 @@ fn check_crash(case: &Case, calm: &Sim<'_>, plan: Plan) {
     let effectful = |key: &&&String| {
         let (run, label) = key.rsplit_once('#').unwrap().0.split_at(key.rfind("/t").unwrap());
         let state = careful.state(run);
-        state.steps().any(|(l, s)| {
-            label.ends_with(l.as_str()) && format!("{:?}", s.ask).contains("send")
-        })
+        state.steps().any(|(l, s)| label.ends_with(l.as_str()) && format!("{:?}", s.ask).contains("send"))
     };
     assert_eq!(twice.iter().filter(effectful).count(), 0, "{twice:?}");
 }
