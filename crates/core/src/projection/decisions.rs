@@ -3,18 +3,20 @@
 //! | in the log | decision |
 //! |---|---|
 //! | a turn with delegations | decompose, then dispatch for each that starts |
-//! | a delegation to an agent or task type whose last one failed | retry (same agent) or reassign (another agent) |
+//! | a delegation to an agent whose last one failed | retry |
+//! | a delegation with the task type or the objective of a failed one, to another agent | reassign |
 //! | a refused delegation | reject |
 //! | a final turn after a summary | synthesise |
 //! | a closing | stop, then synthesise |
 
 use super::RunView;
 use crate::event::Event;
-use crate::id::Label;
+use crate::id::{AgentName, Label};
 use crate::message::Turn;
-use crate::step::{Ask, Product};
+use crate::step::{Ask, Delegation, Product};
 use crate::summary::Terminal;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a supervisor decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,11 +50,18 @@ pub struct Decided {
     pub reason: Option<String>,
 }
 
+/// Whether two delegations are about the same part of the work.
+fn same_part(one: &Delegation, other: &Delegation) -> bool {
+    let kind = |d: &Delegation| d.brief.task_type.as_ref().map(|t| t.value.clone());
+    let same_kind = kind(one).is_some() && kind(one) == kind(other);
+    same_kind || one.brief.objective.value.trim() == other.brief.objective.value.trim()
+}
+
 #[derive(Default)]
 struct Reader {
     out: Vec<Decided>,
-    /// Agents whose newest delegation did not succeed, by name.
-    failed: BTreeMap<String, bool>,
+    /// The newest delegation of each agent, where it did not succeed.
+    failed: BTreeMap<AgentName, Arc<Delegation>>,
     summaries: usize,
 }
 
@@ -75,12 +84,10 @@ impl Reader {
             Event::StepSucceeded { label, product: Product::Turn(turn), .. } => self.turn(run, seq, label, turn),
             Event::StepStarted(start) => {
                 if let Some(delegation) = &start.delegation {
-                    let to = delegation.to.to_string();
-                    let again = self.failed.get(&to).copied();
-                    let what = match again {
-                        Some(true) => Decision::Retry,
-                        _ if self.failed.values().any(|f| *f) => Decision::Reassign,
-                        _ => Decision::Dispatch,
+                    let what = match self.failed.get(&delegation.to) {
+                        Some(_) => Decision::Retry,
+                        None if self.failed.values().any(|f| same_part(f, delegation)) => Decision::Reassign,
+                        None => Decision::Dispatch,
                     };
                     self.push(seq, &start.label, what, delegation.reason.clone());
                 }
@@ -93,7 +100,11 @@ impl Reader {
             Event::StepSucceeded { label, product: Product::Summary(summary), .. } => {
                 self.summaries += 1;
                 if let Some(delegation) = run.state.step(label).and_then(|s| s.delegation.as_ref()) {
-                    self.failed.insert(delegation.to.to_string(), summary.status != Terminal::Succeeded);
+                    if summary.status == Terminal::Succeeded {
+                        self.failed.remove(&delegation.to);
+                    } else {
+                        self.failed.insert(delegation.to.clone(), delegation.clone());
+                    }
                 }
             }
             _ => {}
