@@ -28,6 +28,13 @@ const LOCAL: &str = "local";
 /// Keys of providers that this build lacks, in the order of all keys around OpenAI's.
 const BEFORE: (&str, &str) = ("ANTHROPIC_API_KEY", "Anthropic");
 const AFTER: (&str, &str) = ("GEMINI_API_KEY", "Gemini");
+/// What to do when there is no model at all.
+const HINT: &str = "\
+export OPENAI_API_KEY=KEY
+export OPENAI_BASE_URL=http://HOST:PORT/v1    any server that speaks chat completions
+ollama serve                                  or llama.cpp, LM Studio, vLLM on their usual ports
+deputize run --script FILE \"OBJECTIVE\"       answers from a file
+one of these is enough; `deputize demo` needs none of them";
 /// Names of models that a message lists.
 const LISTED: usize = 12;
 /// Characters of a model's name in a message.
@@ -44,7 +51,7 @@ pub(crate) async fn default_model(setup: &mut Setup, ambient: &Ambient) -> Resul
         Some(provider) => in_environment(provider, ambient).await?,
         None => {
             passed_over(ambient, AFTER, &mut said);
-            let (provider, model) = on_loopback(ambient).await?.ok_or_else(|| nowhere(&said))?;
+            let (provider, model) = on_loopback(ambient).await?.ok_or_else(|| nowhere(setup, &said))?;
             setup.providers.insert(LOCAL.to_string(), provider);
             model
         }
@@ -169,17 +176,12 @@ fn undecided(address: &str, names: &[String], instead: &str) -> Fault {
     Fault::new("model.undecided", text).hint(hint)
 }
 
-fn nowhere(said: &[Choice]) -> Fault {
+fn nowhere(setup: &Setup, said: &[Choice]) -> Fault {
     let passed: String = said.iter().map(|choice| format!("; {}", choice.text)).collect();
     let text = format!(
         "there is no model: neither OPENAI_API_KEY nor OPENAI_BASE_URL is set, and no model server was found on this machine{passed}"
     );
-    Fault::new("model.none", text).hint(
-        "one of these is enough:\n\
-         export OPENAI_API_KEY=KEY\n\
-         export OPENAI_BASE_URL=http://HOST:PORT/v1    any server that speaks chat completions\n\
-         ollama serve                                  or llama.cpp, LM Studio, vLLM on their usual ports\n\
-         deputize run --script FILE \"OBJECTIVE\"       answers from a file\n\
-         `deputize demo` needs none of them",
-    )
+    let own = setup.providers.keys().find(|name| *name != OPENAI);
+    let own = own.map(|name| format!("roles: {{default: \"{name}:MODEL\"}}    in deputize.yaml\n"));
+    Fault::new("model.none", text).hint(own.unwrap_or_default() + HINT)
 }

@@ -50,16 +50,18 @@ impl Fault {
     }
     /// Shows it, and says how to end.
     pub(crate) fn show(self, out: &Out) -> Exit {
-        let text = self.shown.unwrap_or_else(|| {
-            let hint = self.body.hint.as_ref().map(|h| format!("\n  = {}", h.replace('\n', "\n    ")));
-            let hint = hint.unwrap_or_default();
-            format!("error[{}]: {}{hint}", self.body.code, self.body.message)
-        });
-        out.note(&text);
+        self.show_beside(out);
         if out.json() {
             out.document(&ErrorDoc { schema: SCHEMA, error: *self.body });
         }
         self.exit
+    }
+    /// Shows it to the person alone: the command goes on.
+    pub(crate) fn show_beside(&self, out: &Out) {
+        out.note(&self.shown.clone().unwrap_or_else(|| {
+            let hint = self.body.hint.as_ref().map(|h| format!("\n  = {}", h.replace('\n', "\n    ")));
+            format!("error[{}]: {}{}", self.body.code, self.body.message, hint.unwrap_or_default())
+        }));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::ambient::Ambient;
 use crate::fault::Fault;
-use crate::out::one_line;
+use crate::out::{Out, one_line};
 use crate::wire;
 use deputize_core::id::RunId;
 use deputize_core::projection::Tree;
@@ -29,6 +29,8 @@ const OBJECTIVE: usize = 60;
 pub(crate) struct Shelf {
     /// The store.
     pub(crate) store: Arc<dyn Store>,
+    /// What its reads left out.
+    torn: wire::Torn,
     /// Its file.
     path: PathBuf,
 }
@@ -37,7 +39,8 @@ impl Shelf {
     /// Opens or makes a store; `path`: another one than that of the state folder.
     pub(crate) fn open(ambient: &Ambient, path: Option<&Path>, sync: wire::Sync) -> Result<Shelf, Fault> {
         let path = path.map_or_else(|| ambient.state.join(STORE), Path::to_path_buf);
-        Ok(Shelf { store: wire::store(&path, sync)?, path })
+        let (store, torn) = wire::store(&path, sync)?;
+        Ok(Shelf { store, torn, path })
     }
     /// Locks belong to the store, whichever state folder it was reached from.
     fn folder(&self) -> &Path {
@@ -168,6 +171,13 @@ pub(crate) async fn tree(shelf: &Shelf, root: &RunId) -> Result<Tree, Fault> {
         logs.push((head.run, log));
     }
     Ok(Tree::new(logs))
+}
+
+/// Says which last records were left out because they were only half written. Nothing has to be done about them.
+pub(crate) fn report_torn(shelf: &Shelf, out: &Out) {
+    for torn in shelf.torn.met() {
+        out.note(&format!("a last record that was only half written is left out: {torn}"));
+    }
 }
 
 /// There is no such run.

@@ -10,10 +10,10 @@ use deputize_adapters::provider::{self, Config, Kind, Limits, Router, Secret, Ti
 use deputize_adapters::store::lock::TreeLock;
 use deputize_adapters::store::sqlite::{self, SqliteStore};
 use deputize_adapters::tool::{BUILTIN, Builtin, FileTools};
-use deputize_core::definition::{ModelChoice, ToolSpec};
+use deputize_core::definition::{Definition, ModelChoice, ToolSpec};
 use deputize_core::id::{ModelName, RunId};
 use deputize_core::step::Failure;
-use deputize_runtime::port::{Model, Store};
+use deputize_runtime::port::{Model, Store, StoreError};
 use deputize_runtime::{TokioClock, World};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -45,12 +45,24 @@ fn unlockable(folder: &Path, root: &RunId, error: &std::io::Error) -> Fault {
 }
 
 /// Opens a store, and makes it where there is none.
-pub(crate) fn store(path: &Path, sync: Sync) -> Result<Arc<dyn Store>, Fault> {
+pub(crate) fn store(path: &Path, sync: Sync) -> Result<(Arc<dyn Store>, Torn), Fault> {
     let sync = match sync {
         Sync::Full => sqlite::Sync::Full,
         Sync::Normal => sqlite::Sync::Normal,
     };
-    Ok(Arc::new(SqliteStore::open(path, sync)?))
+    let store = SqliteStore::open(path, sync)?;
+    Ok((Arc::new(store.clone()), Torn(store)))
+}
+
+/// Last records that were only half written when a machine went down; reads leave them out.
+#[derive(Clone)]
+pub(crate) struct Torn(SqliteStore);
+
+impl Torn {
+    /// Those that were met so far.
+    pub(crate) fn met(&self) -> Vec<StoreError> {
+        self.0.dropped()
+    }
 }
 
 /// Makes a folder that only this user can look into.
@@ -85,6 +97,7 @@ fn models(setup: &Setup, ambient: &Ambient) -> Result<BTreeMap<String, Arc<dyn M
     let used = used(setup);
     let mut built = BTreeMap::new();
     for (name, settings) in setup.providers.iter().filter(|(name, _)| used.contains(*name)) {
+        script_is_there(settings)?;
         let key = settings.api_key_env.as_deref().and_then(|variable| ambient.var(variable)).map(Secret::new);
         if key.is_none() {
             needs_key(name, settings)?;
@@ -107,18 +120,24 @@ fn needs_key(name: &str, settings: &Provider) -> Result<(), Fault> {
         .hint(format!("set {variable}, or OPENAI_BASE_URL=http://127.0.0.1:PORT/v1 for a server of your own")))
 }
 
-/// Names of providers that roles, aliases and agents can lead to.
-fn used(setup: &Setup) -> BTreeSet<String> {
-    let models = &setup.team.models;
-    if let Some(forced) = &models.forced {
-        return BTreeSet::from([forced.provider().to_string()]);
+/// A run that goes on may find its script gone; said before the provider says it, and with what to do.
+fn script_is_there(settings: &Provider) -> Result<(), Fault> {
+    match settings.script.as_ref().filter(|script| !script.is_file()) {
+        None => Ok(()),
+        Some(script) => {
+            let text = format!("the script {} is not there any more", script.display());
+            Err(Fault::new("script.missing", text).hint("put it back; the run goes on from where it stopped"))
+        }
     }
-    let named = setup.team.agents.values().filter_map(|agent| match &agent.model {
-        ModelChoice::Named(name) => models.resolve(&ModelChoice::Named(name.clone()), None).ok().map(|c| c.model),
-        ModelChoice::Inherit => None,
-    });
-    let roles = models.roles.values().cloned();
-    named.chain(roles).map(|model| model.provider().to_string()).collect()
+}
+
+/// Names of providers that agents lead to. Who inherits a model inherits it, in the end, from the root or from an agent
+/// that names one.
+fn used(setup: &Setup) -> BTreeSet<String> {
+    let team = &setup.team;
+    let asks = |agent: &&Definition| agent.name == team.root || matches!(agent.model, ModelChoice::Named(_));
+    let chosen = team.agents.values().filter(asks).filter_map(|a| team.models.resolve(&a.model, None).ok());
+    chosen.map(|chosen| chosen.model.provider().to_string()).collect()
 }
 
 fn config(setup: &Setup, name: &str, settings: &Provider) -> Config {

@@ -10,7 +10,6 @@ use crate::out::Out;
 use crate::past::{self, Found, Shelf};
 use crate::stored::Stored;
 use crate::wire::{self, Lock};
-use deputize_adapters::loader::Setup;
 use deputize_api::text;
 use deputize_core::id::RunId;
 use std::sync::Arc;
@@ -28,12 +27,12 @@ pub(crate) async fn execute(args: &IdArgs, ambient: &Ambient, out: &Out) -> Resu
         return Ok(exit);
     }
     let (stored, digest) = Stored::of(&shelf, &root).await?;
-    script_is_there(&stored.setup)?;
     let world = wire::world(&stored, ambient, shelf.store.clone())?;
     let interrupts = Interrupts::listen(false)?;
     let tokens = past::tree(&shelf, &root).await?.spent(&root).usage.tokens();
     let team = Arc::new(stored.setup.team);
     let ready = deputize_runtime::resume(world, &root, team, digest).await?;
+    past::report_torn(&shelf, out);
     out.note(&format!("run {root} goes on"));
     let drive = Drive { ready, lock, shelf: &shelf, tokens, interrupts, background: false };
     drive.finish(out).await
@@ -58,16 +57,4 @@ fn lock(shelf: &Shelf, root: &RunId) -> Result<Lock, Fault> {
             "deputize trace {root} shows what it does; deputize cancel {root} ends it; `deputize watch {root}` is not in this build"
         ))
     })
-}
-
-/// Said before the provider says it, and with what to do.
-fn script_is_there(setup: &Setup) -> Result<(), Fault> {
-    let scripts = setup.providers.values().filter_map(|provider| provider.script.as_ref());
-    for script in scripts {
-        if !script.is_file() {
-            let text = format!("the script {} of this run is not there any more", script.display());
-            return Err(Fault::new("script.missing", text).hint("put it back; the run goes on from where it stopped"));
-        }
-    }
-    Ok(())
 }

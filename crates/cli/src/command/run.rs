@@ -72,5 +72,7 @@ fn read_input() -> Result<String, Fault> {
     if bytes.len() as u64 > OBJECTIVE {
         return Err(unreadable(format!("is longer than {OBJECTIVE} bytes: put it into a file of the workspace")));
     }
-    String::from_utf8(bytes).map_err(|_| unreadable("is no UTF-8 text".to_string()))
+    let text = String::from_utf8(bytes).map_err(|_| unreadable("is no UTF-8 text".to_string()))?;
+    // The line break at the end is the shell's, not the person's.
+    Ok(text.trim_end_matches(['\r', '\n']).to_string())
 }

@@ -6,7 +6,8 @@ use crate::exit::Exit;
 use crate::fault::Fault;
 use crate::out::{Out, one_line};
 use crate::past;
-use deputize_api::{RunLine, RunsDoc, SCHEMA, run_line, text};
+use deputize_api::{CostDoc, RunLine, RunsDoc, SCHEMA, UsageDoc, rfc3339, run_line, status_word, text};
+use deputize_runtime::port::RunHead;
 
 /// Characters of an objective in a line.
 const OBJECTIVE: usize = 60;
@@ -17,12 +18,34 @@ pub(crate) async fn execute(args: &RunsArgs, ambient: &Ambient, out: &Out) -> Re
     for found in past::list(&past::shelves(ambient)?, args.limit).await? {
         let root = &found.head.run;
         let live = found.head.status.is_none() && found.shelf.is_driven(root)?;
-        let tree = past::tree(&found.shelf, root).await?;
-        runs.extend(run_line(&tree, root, live));
+        match past::tree(&found.shelf, root).await {
+            Ok(tree) => runs.extend(run_line(&tree, root, live)),
+            // One that cannot be read keeps nobody from the others.
+            Err(fault) => {
+                fault.show_beside(out);
+                runs.push(from_head(&found.head, live));
+            }
+        }
     }
     let doc = RunsDoc { schema: SCHEMA, runs };
     out.either(&doc, || table(&doc));
     Ok(Exit::Good)
+}
+
+/// What the store's own list says of a run; what it used stands only in its logs.
+fn from_head(head: &RunHead, live: bool) -> RunLine {
+    RunLine {
+        run_id: head.run.clone(),
+        root: head.root.clone(),
+        team: head.team.clone(),
+        agent: head.agent.to_string(),
+        objective: head.objective.clone(),
+        status: status_word(head.status, live),
+        started: rfc3339(head.started),
+        ended: head.status.map(|_| rfc3339(head.updated)),
+        usage: UsageDoc::default(),
+        cost: CostDoc::default(),
+    }
 }
 
 fn table(doc: &RunsDoc) -> String {

@@ -14,6 +14,7 @@ pub(crate) async fn execute(args: &IdArgs, ambient: &Ambient, out: &Out) -> Resu
     let found = past::find(ambient, &args.id).await?;
     let live = found.shelf.is_driven(&found.head.root)?;
     let doc = drive::document(&found.shelf, &found.head.run, live).await?;
+    past::report_torn(&found.shelf, out);
     out.either(&doc, || text::run(&doc));
     Ok(Exit::Good)
 }

@@ -16,6 +16,7 @@ pub(crate) async fn execute(args: &TraceArgs, ambient: &Ambient, out: &Out) -> R
     let live = found.shelf.is_driven(root)?;
     let tree = past::tree(&found.shelf, root).await?;
     let doc = trace_doc(&tree, run, live, args.events);
+    past::report_torn(&found.shelf, out);
     out.either(&doc, || {
         let mut shown = text::tree(&tree, run, live);
         for traced in &doc.runs {

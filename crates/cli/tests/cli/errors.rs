@@ -1,6 +1,6 @@
 //! What keeps a command from its work: each with a code, a sentence, and nothing lost.
 
-use crate::common::Place;
+use crate::common::{Place, id, keys};
 use crate::run::TREE;
 
 #[test]
@@ -120,14 +120,34 @@ fn a_file_that_is_no_store_is_left_alone() {
 #[test]
 fn a_damaged_log_is_named_and_the_others_can_be_read() {
     let place = Place::team(TREE);
-    let bad = crate::common::id(&place.json(&["run", "first"]).exits(0).json());
-    let good = crate::common::id(&place.json(&["run", "second"]).exits(0).json());
+    let bad = id(&place.json(&["run", "first"]).exits(0).json());
+    let good = id(&place.json(&["run", "second"]).exits(0).json());
     let store = rusqlite::Connection::open(place.state().join("store.sqlite3")).unwrap();
     store.execute("UPDATE events SET data = '{' WHERE run = ?1 AND seq = 2", [&bad]).unwrap();
     drop(store);
     let error = place.json(&["show", &bad]).fails(1, "store.damaged");
     assert!(error["message"].as_str().unwrap().contains(&bad));
     place.json(&["show", &good]).exits(0);
+    let ended = place.json(&["runs"]).exits(0);
+    assert!(ended.stderr.contains(&bad), "{ended:?}");
+    let runs = ended.json()["runs"].clone();
+    let line = |id: &str| runs.as_array().unwrap().iter().find(|r| r["run_id"] == id).unwrap().clone();
+    assert_eq!(keys(&line(&bad)), keys(&line(&good)));
+    assert_eq!((&line(&bad)["status"], &line(&bad)["objective"]), (&"succeeded".into(), &"first".into()));
+}
+
+#[test]
+fn a_torn_last_record_is_reported_and_the_run_goes_on() {
+    let place = Place::team(TREE);
+    let run = id(&place.json(&["run", "x"]).exits(0).json());
+    let store = rusqlite::Connection::open(place.state().join("store.sqlite3")).unwrap();
+    let last = "UPDATE events SET data = '{' WHERE run = ?1 AND seq = (SELECT max(seq) FROM events WHERE run = ?1)";
+    store.execute(last, [&run]).unwrap();
+    store.execute("UPDATE runs SET status = NULL WHERE run = ?1", [&run]).unwrap();
+    drop(store);
+    let ended = place.json(&["resume", &run]).exits(0);
+    assert!(ended.stderr.contains("only half written"), "{ended:?}");
+    assert_eq!(ended.json()["payload"]["result"], "the number is 1");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_run_is_named_by_id_beginning_or_last() {
     let sharing = |prefix: &str| runs.iter().filter(|r| r.starts_with(prefix)).count();
     let beginning = |run: &str, n: usize| run.chars().take(n).collect::<String>();
     let unique = (1..).map(|n| beginning(last, n)).find(|p| sharing(p) == 1).unwrap();
-    assert_eq!(id(&show(unique).exits(0).json()), *last);
+    assert_eq!(id(&show(&unique).exits(0).json()), *last);
     let child = id(&show(&format!("{unique}/t2/c0")).exits(0).json());
     assert_eq!(child, format!("{last}/t2/c0"));
     assert_eq!(id(&show("last/t2").exits(0).json()), child);

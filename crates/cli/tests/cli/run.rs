@@ -99,7 +99,7 @@ fn a_trace_has_every_run_step_and_delegation() {
 fn the_objective_may_come_from_standard_input() {
     let place = Place::team(TREE);
     let doc = place.with_input(&["run", "-", "--json"], "read it\nall of it\n").exits(0).json();
-    assert_eq!(doc["objective"], "read it\nall of it\n");
+    assert_eq!(doc["objective"], "read it\nall of it");
     place.with_input(&["run", "-", "--json"], " \n").fails(1, "brief.objective_missing");
 }
 

@@ -2,6 +2,8 @@
 
 use crate::common::{Place, Running, id, there, wait_for};
 use serde_json::Value;
+use std::path::Path;
+use std::process::Stdio;
 
 /// Eight turns of a tenth of a second.
 const SLOW: &str = "
@@ -183,22 +185,36 @@ fn cancelled_while_nobody_drives_it() {
 #[test]
 fn resume_says_what_is_gone() {
     let place = Place::team(STUCK);
-    let (running, run) = started(&place, &["run", "x"], "read_file");
+    place.write("space/one.txt", "1");
+    let (running, run) = started(&place, &["run", "x", "--workspace", "space"], "read_file");
     running.signal("KILL");
     running.end();
     std::fs::rename(place.path("play.yaml"), place.path("gone.yaml")).unwrap();
     let error = place.json(&["resume", &run]).fails(1, "script.missing");
     assert!(error["message"].as_str().unwrap().contains("play.yaml"));
     std::fs::rename(place.path("gone.yaml"), place.path("play.yaml")).unwrap();
-    std::fs::rename(place.path(""), place.state().join("moved")).unwrap();
-    let mut command = place.command(&["resume", &run, "--json"]);
-    std::fs::remove_dir(place.path("")).unwrap();
-    command.current_dir("/");
-    let gone = Running::of(command).end();
-    // The script lies in the same folder; either is a clear answer.
-    assert!(
-        ["script.missing", "workspace.missing"].contains(&gone.json()["error"]["code"].as_str().unwrap()),
-        "{gone:?}"
-    );
-    assert_eq!(gone.code, Some(1));
+    std::fs::rename(place.path("space"), place.path("moved")).unwrap();
+    let error = place.json(&["resume", &run]).fails(1, "workspace.missing");
+    assert!(error["message"].as_str().unwrap().contains("space"), "{error}");
+    assert_eq!(status(&place, &run), "interrupted");
+}
+
+#[test]
+fn nohup_is_obeyed() {
+    let place = Place::team(SLOW);
+    let own = place.command(&["run", "x", "--json"]);
+    let mut command = std::process::Command::new("nohup");
+    command.arg(own.get_program()).args(own.get_args()).current_dir(place.path(""));
+    command
+        .env_clear()
+        .envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .env("PATH", "/usr/bin:/bin");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = Running::of(command);
+    running.until("t2/c0");
+    running.signal("HUP");
+    let ended = running.end();
+    // Where the kernel does not tell which signals are ignored, the run is interrupted.
+    let wanted = if Path::new("/proc/self/status").exists() { 0 } else { 130 };
+    assert_eq!(ended.exits(wanted).json()["schema"], 1);
 }
