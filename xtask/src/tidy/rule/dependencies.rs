@@ -22,6 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (FACADE, &[CORE, RUNTIME, ADAPTERS]),
     ("deputize-cli", &[CORE, RUNTIME, ADAPTERS, API, SERVER, FACADE]),
     (TESTKIT, &[CORE, RUNTIME, ADAPTERS, API]),
+    ("deputize-bench", &[CORE, RUNTIME, ADAPTERS]),
     ("xtask", &[]),
 ];
 
