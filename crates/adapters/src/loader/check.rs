@@ -130,9 +130,10 @@ fn defaults(agent: &Agent, held: &Held, findings: &mut Findings) {
     }
 }
 
-/// The agents as `check --json` lists them, by name.
+/// The agents of files as `check --json` lists them, by name. A built-in root is named in a message instead.
 pub(super) fn listings(team: &Team, agents: &Agents, stands: &BTreeMap<AgentName, Stand>) -> Vec<Listing> {
-    let mut listings: Vec<Listing> = agents.loaded.iter().map(|a| listing(a, &held(team, stands, a))).collect();
+    let written = agents.loaded.iter().filter(|a| a.source != BUILTIN);
+    let mut listings: Vec<Listing> = written.map(|a| listing(a, &held(team, stands, a))).collect();
     listings.sort_by(|a, b| a.name.cmp(&b.name));
     listings
 }

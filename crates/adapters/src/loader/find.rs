@@ -19,7 +19,7 @@ pub(super) const FOREIGN: [&str; 3] = [".github/agents", ".gemini/agents", ".ope
 const SKIPPED: [&str; 2] = [".git", "node_modules"];
 /// Deepest sub-folder; nobody sorts agents deeper, a mistaken `load: [/]` would.
 const MAX_DEPTH: usize = 16;
-/// Most files; the largest public collection has about 2,500.
+/// Most files, and most folders; the largest public collection has about 2,500 files.
 const MAX_FILES: usize = 20_000;
 
 /// A file that may be an agent.
@@ -45,7 +45,10 @@ impl Search {
 
     pub(super) fn finish(self, findings: &mut Findings) -> Vec<Found> {
         if self.full {
-            findings.error("load.too_many", format!("more than {MAX_FILES} files in the folders that are loaded"));
+            findings.error(
+                "load.too_many",
+                format!("more than {MAX_FILES} files or folders are to be searched for agents"),
+            );
         }
         self.found
     }
@@ -72,8 +75,14 @@ impl Search {
     fn walk(&mut self, folder: &Path, depth: usize, files: &mut Vec<PathBuf>, findings: &mut Findings) {
         // A folder is known by where it really is, so that a link into itself ends and a linked folder counts once.
         let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
-        if depth > MAX_DEPTH || files.len() > MAX_FILES || !self.folders.insert(real) {
+        self.full |= files.len() > MAX_FILES || self.folders.len() > MAX_FILES;
+        if self.full || !self.folders.insert(real) {
             return;
+        }
+        if depth > MAX_DEPTH {
+            let text = format!("this folder is more than {MAX_DEPTH} levels deep and is not searched");
+            let file = findings.shown(folder);
+            return findings.push(Message::new(Level::Warning, "load.too_deep", text).file(file));
         }
         let listed = fs::read_dir(folder).and_then(|entries| entries.map(|e| Ok(e?.path())).collect());
         let mut paths: Vec<PathBuf> = match listed {

@@ -13,7 +13,7 @@ use deputize_core::id::AgentName;
 
 const SUPERVISOR: &str = include_str!("builtin/root.md");
 const GENERAL: &str = include_str!("builtin/general.md");
-/// What listings call the origin of a built-in agent.
+/// The origin of a built-in agent.
 pub(super) const BUILTIN: &str = "builtin";
 
 /// Who asks for a root, in order of precedence.

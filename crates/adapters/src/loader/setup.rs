@@ -152,9 +152,9 @@ pub struct Listing {
     pub skills: Vec<String>,
     /// The system prompt.
     pub body: String,
-    /// Its file relative to the current folder; null when it is built in.
+    /// Its file relative to the current folder.
     pub file: Option<String>,
-    /// The `load` folder it came from, or `builtin`, `user`.
+    /// The `load` entry it came from; `user` for the person's own, `.` for a folder or file that was named.
     pub source: String,
     /// Whether its front matter was no YAML and was read line by line.
     pub repaired: bool,
@@ -167,7 +167,7 @@ pub struct Loaded {
     pub setup: Option<Setup>,
     /// Every message, sorted by file, line, code.
     pub messages: Vec<Message>,
-    /// The agents that loaded, by name.
+    /// The agents that loaded from files, by name.
     pub agents: Vec<Listing>,
     /// Texts of the files that messages point into, by the name that the messages use.
     pub sources: BTreeMap<String, String>,

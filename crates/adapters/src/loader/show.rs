@@ -24,9 +24,11 @@ pub fn render(message: &Message, sources: &BTreeMap<String, String>) -> String {
         Level::Info => "info",
     };
     let _ = writeln!(out, "{level}[{}]: {}", clean(&message.code), clean(&message.text));
-    if let Some(excerpt) = excerpt(message, sources) {
-        out.push_str(&excerpt);
+    // A choice that was made asks for no look at the line.
+    if message.level == Level::Info {
+        return out;
     }
+    out.push_str(&excerpt(message, sources).unwrap_or_default());
     if let Some(hint) = &message.hint {
         let _ = writeln!(out, "  = {}", clean(hint));
     }
@@ -59,3 +61,6 @@ fn visible(c: char) -> char {
         c => c,
     }
 }
+
+#[cfg(test)]
+mod tests;

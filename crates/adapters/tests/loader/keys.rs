@@ -182,6 +182,8 @@ fn what_an_agent_file_may_say_with_a_warning() {
         ("max-turns: 3\n", "key.spelling"),
         ("permissionmode: plan\n", "key.spelling"),
         ("zebra: yes\n", "key.unknown"),
+        ("model:\n", "key.empty"),
+        ("color: #f00\n", "key.empty"),
         ("background: true\n", "key.no_effect"),
         ("isolation: worktree\n", "key.no_effect"),
         ("hooks: {}\n", "key.no_effect"),

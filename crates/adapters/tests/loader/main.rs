@@ -2,6 +2,7 @@
 
 mod cases;
 mod foreign;
+mod guide;
 mod hostile;
 mod keys;
 mod providers;

@@ -142,6 +142,6 @@ fn agents_of_the_home_folder_are_read_only_when_asked_for() {
         let loaded = folder.with(|r| r.user_agents = vec![home.path().join("mine")]).load();
         loaded.agents.into_iter().map(|a| format!("{}:{}", a.name, a.source)).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(names(""), "a:agents root:builtin");
-    assert_eq!(names("user_agents: true"), "a:agents h:user root:builtin");
+    assert_eq!(names(""), "a:agents");
+    assert_eq!(names("user_agents: true"), "a:agents h:user");
 }

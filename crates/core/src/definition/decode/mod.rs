@@ -33,6 +33,10 @@ pub struct Decoded<T> {
     pub asked: BTreeSet<String>,
 }
 
+/// Keys that files of other products leave empty, and whose absence widens nothing. Every other key that is there and says
+/// nothing is an error: its author meant something by it.
+const HARMLESS: [&str; 4] = ["model", "color", "effort", "version"];
+
 /// Collects messages while values are read.
 struct Decoder {
     file: File,
@@ -149,6 +153,9 @@ impl Decoder {
             let line = first.key_at.line;
             let text = format!("`{}` says `{path}` for the second time; the first is on line {line}", entry.key);
             return self.push(Message::new(Level::Error, "key.twice", text).at(entry.at).hint("keep one of the two"));
+        }
+        if self.file == File::Agent && HARMLESS.contains(&key.path) && entry.value.kind == Kind::Null {
+            return self.warn("key.empty", entry.at, format!("`{path}` is empty and is read as if it were not there"));
         }
         match key.support {
             Support::Here => {}
