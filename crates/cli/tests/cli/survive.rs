@@ -218,3 +218,22 @@ fn nohup_is_obeyed() {
     let wanted = if Path::new("/proc/self/status").exists() { 0 } else { 130 };
     assert_eq!(ended.exits(wanted).json()["schema"], 1);
 }
+
+#[test]
+fn a_disk_that_is_full_loses_nothing() {
+    let turn = format!("  - {{calls: [{{ls: {{path: .}}}}], text: '{}'}}\n", "x".repeat(20_000));
+    let place = Place::team(&format!("lead:\n{}  - text: all done\n", turn.repeat(20)));
+    let own = place.command(&["run", "x", "--json"]);
+    // Files of this process and its store may not grow beyond a quarter of a megabyte or a half.
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", "trap '' XFSZ; ulimit -f 500; exec \"$0\" \"$@\""]).arg(own.get_program()).args(own.get_args());
+    command.current_dir(place.path("")).env_clear().envs(own.get_envs().filter_map(|(n, v)| Some((n, v?))));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let error = Running::of(command).end().fails(1, "store.failed");
+    let run = id(&place.json(&["show", "last"]).exits(0).json());
+    assert!(error["hint"].as_str().unwrap().contains(&format!("deputize resume {run}")), "{error}");
+    assert_eq!(status(&place, &run), "interrupted");
+    let ended = place.json(&["resume", &run]).exits(0);
+    assert_eq!(ended.json()["payload"]["result"], "all done");
+    assert!(!ended.stderr.contains("lead  t1  "), "a finished step was done again: {ended:?}");
+}
