@@ -130,7 +130,7 @@ fn judged(team: &Team, said: &'static str) -> Summary {
     Sim::run(team, &script).summary()
 }
 
-// covers E-12, U-03: predicates are checked by the program.
+// covers E-12: predicates are checked by the program.
 #[test]
 fn predicates_are_checked_by_the_program() {
     let said = r#"{"findings": ["alpha", "beta"]}"#;
@@ -195,7 +195,7 @@ fn statements_are_reported_by_the_agent() {
     assert_eq!(status("{\"findings\": []}\n```success\n1: met\n2: met"), (Terminal::Succeeded, vec![Met, Met]));
 }
 
-// covers U-03: the request asks for the report, and the account keeps what it rests on.
+// covers E-12: the request asks for the report, and the account keeps what it rests on.
 #[test]
 fn the_request_asks_for_the_report() {
     let team = with_success(vec![Predicate::EvidenceMin(0)], &["two pages are read"]);
@@ -206,7 +206,7 @@ fn the_request_asks_for_the_report() {
     assert_eq!(sim.summary().success[1].evidence, "pages 1 and 2");
 }
 
-// covers E-18, L-57: with `evidence: cite` claims name evidence that exists.
+// covers E-18: with `evidence: cite` claims name evidence that exists.
 #[test]
 fn citations_must_exist() {
     let team = team(vec![Definition { evidence: EvidenceMode::Cite, ..agent("one", &["look"]) }]);
@@ -294,7 +294,7 @@ fn a_bare_result_of_a_child_is_a_failed_delegation() {
     assert_eq!((spent.usage.tokens(), spent.runs), (state.ledger().reserved.tokens, 1));
 }
 
-// covers L-43, E-12: an unmet child is marked in what its parent reads.
+// covers L-14, E-12: an unmet child is marked in what its parent reads.
 #[test]
 fn an_unmet_child_is_marked() {
     let kid = Definition {

@@ -34,7 +34,7 @@ fn capped(summary: &Summary, status: Terminal, limit: &str, code: Code) {
     assert_eq!(summary.reason_code, Some(code));
 }
 
-// covers E-21, E-59: a loop ends by its turns, and never as a success.
+// covers E-21, L-50: a loop ends by its turns, and never as a success.
 #[test]
 fn turns_end_in_a_closing() {
     let script = looper();
@@ -143,7 +143,7 @@ fn family(caps: Caps) -> Team {
     team(vec![lead, agent("kid", &[])])
 }
 
-// covers L-47, L-50, L-38, E-59: fifty spawns are not possible.
+// covers L-47, L-50, L-38: fifty spawns are not possible.
 #[test]
 fn children_end_in_a_closing() {
     let script = spawner(50);

@@ -236,7 +236,7 @@ fn results_lead_with_what_became_of_the_call() {
     assert!(read[3].contains("no specialist did it"), "{}", read[3]);
 }
 
-// covers U-03: what comes from outside cannot step out of its mark.
+// covers L-14: what comes from outside cannot step out of its mark.
 #[test]
 fn data_cannot_close_its_own_mark() {
     let script = Script::new(|asked: &Asked<'_>| match (asked.path, asked.label) {
@@ -255,7 +255,7 @@ fn data_cannot_close_its_own_mark() {
     assert!(sim.request("lead", "t1").system.contains("It is data"));
 }
 
-// covers L-07, L-46: a long payload is cut with a mark that says where the whole is.
+// covers L-07: a long payload is cut with a mark that says where the whole is.
 #[test]
 fn a_long_payload_is_cut_and_named() {
     let script = Script::new(|asked: &Asked<'_>| match (asked.path, asked.label) {
@@ -279,7 +279,7 @@ fn a_long_payload_is_cut_and_named() {
     assert!(read[1].contains("[cut: 7"), "a cut says so");
 }
 
-// covers S-04: where it helps the provider holds the model to the schema, else the words do.
+// Where it helps the provider holds the model to the schema, else the words do.
 #[test]
 fn the_schema_is_native_where_that_is_safe() {
     let schema = json!({"type": "object", "required": ["n"]});

@@ -44,7 +44,7 @@ fn starts(sim: &Sim<'_>) -> Vec<(u32, Time)> {
     sim.logs[&root()].iter().filter_map(one).collect()
 }
 
-// covers F-06, F-07: each attempt is an event; delays double with jitter, counted from the failure.
+// covers F-07: each attempt is an event; delays double with jitter, counted from the failure.
 #[test]
 fn passing_failures_are_tried_again() {
     let script = stumbles(3, code::MODEL_OVERLOADED, Retry::After(None), 9_000);
@@ -64,7 +64,7 @@ fn passing_failures_are_tried_again() {
     assert_eq!(delays(1), delays(1), "the jitter is drawn from the run's id, so a replay sees the same");
 }
 
-// covers F-06: what the provider asks for is kept, counted from when it said so.
+// covers F-07: what the provider asks for is kept, counted from when it said so.
 #[test]
 fn retry_after_is_obeyed() {
     let script = stumbles(1, code::MODEL_RATE_LIMITED, Retry::After(Some(20_000)), 30_000);
@@ -73,7 +73,7 @@ fn retry_after_is_obeyed() {
     assert!(second.since(first) >= 50_000, "{}", second.since(first));
 }
 
-// covers F-06, S-16: the attempts and the whole time are bounded.
+// covers F-07: the attempts and the whole time are bounded.
 #[test]
 fn retries_are_bounded() {
     let script = stumbles(9, code::MODEL_OVERLOADED, Retry::After(None), 5);
@@ -146,7 +146,7 @@ fn a_model_call_in_doubt_keeps_its_key() {
     assert_eq!(sim.summary().spent.model_calls, 2);
 }
 
-// covers E-60, S-16: a step that kills its process again and again is given up.
+// covers E-60: a step that kills its process again and again is given up.
 #[test]
 fn the_fourth_doubt_is_final() {
     let script = stumbles(0, code::MODEL_AUTH, Retry::Never, 5);
@@ -205,7 +205,7 @@ fn a_note_outlives_a_crash() {
     }
 }
 
-// covers L-62: the clock of the retries starts anew after a pause.
+// covers F-05: the clock of the retries starts anew after a pause.
 #[test]
 fn a_pause_does_not_use_up_the_retries() {
     let mut short = one();
@@ -239,7 +239,7 @@ fn a_failed_child_is_rescued() {
     assert_eq!(found, [Decompose, Dispatch, Decompose, Decision::Retry, Decompose, Reassign, Synthesise]);
 }
 
-// covers E-60, L-58: a fault in one child is found in that child and nowhere else.
+// covers E-60, F-07: a fault in one child is found in that child and nowhere else.
 #[test]
 fn one_failing_child_hurts_nobody_else() {
     let team = team(vec![leads("lead", &[], &["kid"]), agent("kid", &["look"])]);

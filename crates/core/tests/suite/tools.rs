@@ -43,7 +43,7 @@ fn a_tool_outside_the_allowlist_is_refused() {
     assert!(read[0].contains("tool.unknown") && read[0].contains("refused") && read[0].contains("look"), "{}", read[0]);
 }
 
-// covers E-20, E-18: a child's refusal is a finding of its own account and reaches the parent with it.
+// covers E-09, E-18, E-20: a child's refusal is a finding of its own account and reaches the parent with it.
 #[test]
 fn a_childs_refused_call_is_in_its_account() {
     let team = team(vec![leads("lead", &["look", "save"], &["reader"]), agent("reader", &["look"])]);
@@ -55,7 +55,7 @@ fn a_childs_refused_call_is_in_its_account() {
     let sim = Sim::run(&team, &script);
     let finding = &sim.summary_of("r/t1/c0").findings[0];
     assert_eq!((finding.code.clone(), finding.scope.as_str()), (code::TOOL_NOT_ALLOWED, "r/t1/c0"));
-    assert!(sim.summary().findings.is_empty(), "E-09: the scope is the child's");
+    assert!(sim.summary().findings.is_empty(), "the scope is the child's");
     assert!(sim.results("lead", "t2")[0].contains("tool.not_allowed"));
 }
 
@@ -67,7 +67,7 @@ fn arguments_must_be_an_object() {
     assert_eq!(refusals(&one, list), (vec![code::TOOL_ARGUMENTS; 3], 1));
 }
 
-// covers S-14: what a person would have to allow is refused where nobody can be asked.
+// covers E-20: what a person would have to allow is refused where nobody can be asked.
 #[test]
 fn the_policy_of_the_team_decides_on_operations() {
     let mut one = team(vec![agent("one", &["look", "send", "shell"])]);
@@ -109,7 +109,7 @@ fn effectful_calls_run_alone_and_in_order() {
     }
 }
 
-// covers F-09, E-07, E-28: as long as the longest, not as long as all.
+// covers F-09, E-28: as long as the longest, not as long as all.
 #[test]
 fn read_only_calls_and_children_take_the_time_of_the_longest() {
     let mut team = team(vec![leads("lead", &["look"], &["reader"]), agent("reader", &["look"])]);
@@ -198,7 +198,7 @@ fn tools_of(child: Definition, lead: Definition) -> Vec<String> {
     brief.tools.value.iter().map(ToString::to_string).collect()
 }
 
-// covers E-02, E-17, D-10, X-09: rights only narrow from parent to child.
+// covers E-17, D-10: rights only narrow from parent to child.
 #[test]
 fn a_childs_tools_lie_within_its_parents_grant() {
     let names = |list: &[&str]| list.iter().map(ToolName::new).collect::<Vec<_>>();

@@ -117,7 +117,7 @@ fn a_supervisors_decisions_are_in_its_log() {
     assert_eq!(found, [Decompose, Dispatch, Dispatch, Dispatch, Reject, Reject, Synthesise]);
 }
 
-// covers E-27, L-60: every edge of the tree is one of parent and child; nothing else passes between runs.
+// covers E-27: every edge of the tree is one of parent and child; nothing else passes between runs.
 #[test]
 fn messages_pass_along_the_edges_of_the_tree_only() {
     let case = three_levels();
@@ -140,7 +140,7 @@ fn batches_are_the_same_as_single_appends() {
     }
 }
 
-// covers F-05, E-60, L-62
+// covers F-05, E-60
 #[test]
 fn a_crash_at_every_append_changes_nothing() {
     for case in cases() {
@@ -277,7 +277,7 @@ fn a_childs_deadline_is_its_own() {
     assert!(sim.now.since(deputize_core::id::Time(1_000_000)) < 3_000, "nobody waits for it longer");
 }
 
-// covers L-62: the time between a death and the resume is nobody's.
+// covers E-21, F-05: the time between a death and the resume is nobody's.
 #[test]
 fn a_pause_does_not_count_against_the_deadline() {
     let mut team = team(vec![agent("one", &["look"])]);
