@@ -1,6 +1,6 @@
 //! The cases under `fixtures/agent-files`: each alone, all in one folder, with other line ends, with a byte order mark,
 //! through a link. The `.expect` file beside each says what is right.
-// covers: F-02
+// covers F-02
 
 use crate::support::Folder;
 use deputize_adapters::loader::{Listing, Loaded};
@@ -99,7 +99,7 @@ fn holds(agent: &Listing, key: &str, wanted: &Value) -> bool {
         return true;
     }
     match key {
-        "body_starts" => assert!(agent.body.starts_with(wanted.as_str().unwrap()), "{}", agent.body),
+        "body_starts" => assert!(agent.body.starts_with(wanted.as_str().unwrap()), "{}: {}", agent.name, agent.body),
         "description_len_min" => {
             assert!(agent.description.chars().count() as u64 >= wanted.as_u64().unwrap());
         }
@@ -113,7 +113,7 @@ fn holds(agent: &Listing, key: &str, wanted: &Value) -> bool {
         "may_spawn_only" => assert_eq!(agent.agents, strings(wanted)),
         "description" => assert_eq!(agent.description.trim_end(), wanted.as_str().unwrap().trim_end()),
         "name" | "tools" | "model" | "body" | "max_turns" | "disallowed" | "skills" => {
-            assert_eq!(&value_of(agent, key), wanted, "{key}");
+            assert_eq!(&value_of(agent, key), wanted, "{key} of {}", agent.name);
         }
         _ => return false,
     }
@@ -121,7 +121,7 @@ fn holds(agent: &Listing, key: &str, wanted: &Value) -> bool {
 }
 
 fn check_all(expect: &Value, got: &Got<'_>) {
-    let said = got.said();
+    let said = format!("{}\n{}", got.file, got.said());
     for (key, wanted) in expect.as_object().unwrap() {
         match key.as_str() {
             "case"
@@ -134,7 +134,11 @@ fn check_all(expect: &Value, got: &Got<'_>) {
             | "description_trim_end" => {}
             "outcome" => {
                 let outcomes = got.outcomes();
-                assert!(strings(wanted).iter().any(|o| got.is(o)), "outcome {outcomes:?}, wanted {wanted}\n{said}");
+                assert!(
+                    strings(wanted).iter().any(|o| got.is(o)),
+                    "{}: outcome {outcomes:?}, wanted {wanted}\n{said}",
+                    got.file
+                );
             }
             "mentions" => strings(wanted).iter().for_each(|w| assert!(said.contains(w), "no `{w}` in\n{said}")),
             "mentions_any" => assert!(strings(wanted).iter().any(|w| said.contains(w)), "{said}"),
@@ -168,9 +172,8 @@ fn folder(cases: &[&Case], change: fn(&[u8]) -> Vec<u8>) -> Folder {
     cases.iter().fold(Folder::new(), |f, c| f.file(&format!("agents/{}.md", c.id), change(&c.bytes)))
 }
 
-fn check_case(case: &Case, loaded: &Loaded, prefix: &str) {
-    println!("{}", case.id);
-    check_all(&case.expect, &got(loaded, &format!("{prefix}agents/{}.md", case.id)));
+fn check_case(case: &Case, loaded: &Loaded) {
+    check_all(&case.expect, &got(loaded, &format!("agents/{}.md", case.id)));
 }
 
 fn unchanged(bytes: &[u8]) -> Vec<u8> {
@@ -195,7 +198,7 @@ fn with_bom(bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn each_case_alone_in_an_empty_project() {
     for case in cases() {
-        check_case(&case, &folder(&[&case], unchanged).load(), "");
+        check_case(&case, &folder(&[&case], unchanged).load());
     }
 }
 
@@ -205,7 +208,7 @@ fn line_ends_and_a_byte_order_mark_change_nothing() {
         let plain = folder(&[&case], unchanged).load();
         for change in [with_crlf, with_bom] {
             let loaded = folder(&[&case], change).load();
-            check_case(&case, &loaded, "");
+            check_case(&case, &loaded);
             assert_eq!(loaded.agents, plain.agents, "{}", case.id);
             if !case.id.contains("utf8") {
                 assert_eq!(loaded.messages, plain.messages, "{}", case.id);
@@ -220,7 +223,7 @@ fn all_cases_in_one_folder_and_one_bad_file_stops_nobody() {
     let all: Vec<&Case> = cases.iter().collect();
     let loaded = folder(&all, unchanged).load();
     for case in cases.iter().filter(|c| !c.id.starts_with("31-")) {
-        check_case(case, &loaded, "");
+        check_case(case, &loaded);
     }
     let twins: Vec<_> = loaded.agents.iter().filter(|a| a.name == "twin-agent").collect();
     assert_eq!(twins.len(), 1);

@@ -1,5 +1,5 @@
 //! Every key of both files: the table and the decoder are the same, and every value that is wrong is said with its place.
-// covers: F-02 E-02 E-03 E-26 D-10
+// covers F-02, E-02, E-03, E-26, D-10
 
 use crate::support::{Folder, codes, has, lines};
 use deputize_adapters::loader::Loaded;
@@ -18,7 +18,8 @@ fn decoded(key: &Key) -> (Vec<Message>, BTreeSet<String>) {
             (d.messages, d.asked)
         }
         File::Agent => {
-            let required = ["name: x", "description: y"].into_iter().filter(|r| !key.example.starts_with(&r[..4]));
+            let same = |line: &&str| line.split(':').next() == key.example.split(':').next();
+            let required = ["name: x", "description: y"].into_iter().filter(|line| !same(line));
             let text = format!("{}\n{}", required.collect::<Vec<_>>().join("\n"), key.example);
             let d = decode::agent(&yaml::parse(&text, 0).unwrap());
             (d.messages, d.asked)
@@ -258,7 +259,7 @@ fn descriptions_must_be_there() {
     }
 }
 
-// covers: E-03 D-10 E-26
+// covers E-03, D-10, E-26
 #[test]
 fn an_agent_that_says_nothing_has_printed_defaults() {
     let folder = Folder::new().agent("reader", "");
@@ -280,7 +281,7 @@ fn an_agent_that_says_nothing_has_printed_defaults() {
     );
 }
 
-// covers: D-10
+// covers D-10
 #[test]
 fn an_agent_has_its_own_model_tools_prompt_and_caps() {
     let more = "model: think\ntools: [Read, write_file]\nidentity: A reader.\nrules: [One., Two.]\nbudget: {tokens: 100k, time: 1h30m}\n\
@@ -300,7 +301,7 @@ fn an_agent_has_its_own_model_tools_prompt_and_caps() {
     assert_eq!(reader.evidence, EvidenceMode::Cite);
 }
 
-// covers: E-02
+// covers E-02
 #[test]
 fn two_of_what_an_agent_has_once_are_an_error() {
     for key in ["model", "identity", "tools", "pattern", "composition", "context", "output", "permissionMode"] {

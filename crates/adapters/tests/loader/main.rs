@@ -1,4 +1,5 @@
 //! Tests of the loader: the cases of agent files found in the wild, every key, whole teams, hostile input.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 mod cases;
 mod foreign;

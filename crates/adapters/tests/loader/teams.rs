@@ -1,5 +1,5 @@
 //! Whole teams: all errors of all files at once, the choice of the root, precedence, what a run is given.
-// covers: F-02
+// covers F-02
 
 use crate::support::{Folder, codes, has, lines};
 use deputize_adapters::loader::{Purpose, Sync, render};
