@@ -79,7 +79,6 @@ fn a_server_of_this_machine() {
     assert!(error["hint"].as_str().unwrap().contains(&several.server.base_url()), "{error}");
 }
 
-// covers F-07
 #[test]
 fn what_a_provider_refuses() {
     for (fault, code) in [
@@ -97,7 +96,6 @@ fn what_a_provider_refuses() {
     }
 }
 
-// covers F-07
 #[test]
 fn what_is_tried_again() {
     for (fault, code) in

@@ -23,7 +23,6 @@ fn run(place: &Place) -> Value {
     place.json(&["run", "read it"]).exits(0).json()
 }
 
-// covers E-10, E-19
 #[test]
 fn a_run_is_one_document() {
     let doc = run(&Place::team(TREE));
@@ -61,7 +60,6 @@ fn people_see_progress_and_the_result() {
     assert!(!ended.stderr.contains('\u{1b}') && !ended.stdout.contains('\u{1b}'));
 }
 
-// covers E-04
 #[test]
 fn a_trace_has_every_run_step_and_delegation() {
     let place = Place::team(TREE);
@@ -123,7 +121,7 @@ fn ends(script: &str, more: &[&str]) -> (Ended, Value) {
     (ended, doc)
 }
 
-// covers F-10
+// covers L-50
 #[test]
 fn a_cap_ends_with_3() {
     let script = "lead: {rest: {calls: [{ls: {path: .}}]}, closing: {text: so far nothing}}";

@@ -37,7 +37,6 @@ fn started(place: &Place, words: &[&str], said: &str) -> (Running, String) {
     (running, run)
 }
 
-// covers F-01, F-05
 #[test]
 fn killed_and_resumed() {
     let place = Place::team(SLOW);
@@ -87,6 +86,7 @@ fn two_resumes_at_once() {
     assert_eq!(first.end().exits(0).json()["status"], "succeeded");
 }
 
+// covers F-05
 #[test]
 fn interrupted_and_resumed() {
     for signal in ["INT", "TERM", "HUP"] {
