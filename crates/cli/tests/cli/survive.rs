@@ -98,7 +98,9 @@ fn interrupted_and_resumed() {
         let doc = ended.json();
         assert_eq!((&doc["status"], &doc["next"]), (&"interrupted".into(), &format!("deputize resume {run}").into()));
         place.write("play.yaml", &STUCK.replace("1h", "1ms"));
-        let doc = place.json(&["resume", "last/t1/c0"]).exits(0).json();
+        let ended = place.json(&["resume", "last/t1/c0"]).exits(0);
+        assert!(!ended.stderr.contains("read_file"), "a finished step was done again: {ended:?}");
+        let doc = ended.json();
         assert_eq!((id(&doc), &doc["status"]), (run, &"succeeded".into()));
     }
 }
