@@ -51,18 +51,24 @@ fn folded(name: &str) -> String {
     name.chars().filter(|c| !skipped(c)).flat_map(char::to_lowercase).collect()
 }
 
-/// The known name that somebody means: exactly, else ignoring case, spaces, quotes, `-` and `_` when that fits only one.
+/// The known name that somebody means; see [`find_among`].
 pub fn find<'a>(wanted: &str, known: impl IntoIterator<Item = &'a AgentName>) -> Option<&'a AgentName> {
+    find_among(wanted, known.into_iter().map(|name| (name.as_str(), name)))
+}
+
+/// What somebody means by a name: what bears it exactly, else what bears it but for case, spaces, quotes, `-` and `_`, when
+/// that is only one.
+pub fn find_among<'a, T>(wanted: &str, known: impl IntoIterator<Item = (&'a str, T)>) -> Option<T> {
     let small = folded(wanted);
     let mut alike = None;
     let mut several = false;
-    for name in known {
-        if name.as_str() == wanted {
-            return Some(name);
+    for (name, what) in known {
+        if name == wanted {
+            return Some(what);
         }
-        if folded(name.as_str()) == small {
+        if folded(name) == small {
             several |= alike.is_some();
-            alike = Some(name);
+            alike = Some(what);
         }
     }
     alike.filter(|_| !several)

@@ -1,16 +1,18 @@
 //! The completed part of a brief: the written part, the child's definition, the parent's grant, the profile, merged.
 //! The order is contract, route, completion; the budget is the caller's (`admit`), since only it knows what is left.
 
+use super::route::{self, Miss};
 use super::written::Written;
-use crate::brief::{Brief, Draft, Incomplete, MemoryScope, Mode, Origin, Stated, Success};
+use crate::brief::{Draft, Incomplete, MemoryScope, Mode, Origin, Stated, Success};
 use crate::budget::{Budget, Caps};
 use crate::code;
-use crate::definition::{DELEGATE, Definition, Profile, Team, ToolChoice};
+use crate::definition::resolve::Held;
+use crate::definition::{Definition, Profile, Team, ToolChoice};
 use crate::id::{AgentName, ToolName};
 use crate::message::Arguments;
 use crate::run::RunState;
 use crate::schema;
-use crate::step::{EffectClass, Fallback, Refusal};
+use crate::step::{Fallback, Refusal};
 
 /// A brief that lacks only its budget, and whom it goes to.
 pub(super) struct Routed<'a> {
@@ -35,7 +37,7 @@ pub(super) fn route<'a>(
         let missing = Draft::default().complete().err();
         return Err(rejected(missing.unwrap_or_else(|| Incomplete::new(code::BRIEF_OBJECTIVE_MISSING, ""))));
     }
-    let child = find(team, parent, &written).map_err(|miss| match miss {
+    let child = route::find(team, parent, &written).map_err(|miss| match miss {
         Miss::Rejected(bad) => rejected(bad),
         Miss::Unknown(why) => degraded(team, parent, &written, code::ROUTE_UNKNOWN, why),
     })?;
@@ -87,50 +89,6 @@ fn degraded(team: &Team, parent: &Definition, written: &Written, code: code::Cod
     Refusal { code, why, mode: Some(Mode::Degraded), fallback: Some(Fallback { answer, known }) }
 }
 
-enum Miss {
-    Rejected(Incomplete),
-    Unknown(String),
-}
-
-/// Finds the child by name, else by task type. Names match exactly, then without case, spaces, quotes, `-` and `_`.
-fn find<'a>(team: &'a Team, parent: &Definition, written: &Written) -> Result<&'a Definition, Miss> {
-    let (wanted, by_name) = match (written.text("agent"), written.text("task_type")) {
-        (Some(name), _) => (name, true),
-        (None, Some(kind)) => (kind, false),
-        (None, None) => {
-            let why = "brief missing agent \u{2014} name an agent or a task_type";
-            return Err(Miss::Rejected(Incomplete::new(code::BRIEF_ROUTE_MISSING, why)));
-        }
-    };
-    let names = |d: &Definition| if by_name { vec![d.name.as_str().to_string()] } else { kinds(d) };
-    let pick = |among: &[&'a Definition]| -> Option<&'a Definition> {
-        let exact = among.iter().find(|d| names(d).iter().any(|n| n == wanted));
-        let near: Vec<_> = among.iter().filter(|d| names(d).iter().any(|n| loose(n) == loose(wanted))).collect();
-        let only = if near.len() == 1 { near.first().copied() } else { None };
-        exact.or(only).copied()
-    };
-    let own: Vec<&Definition> = parent.agents.iter().filter_map(|a| team.agents.get(a)).collect();
-    if let Some(child) = pick(&own) {
-        return Ok(child);
-    }
-    let everybody: Vec<&Definition> = team.agents.values().collect();
-    if let (Some(other), true) = (pick(&everybody), by_name) {
-        let why = format!("agent {} is not among those that {} may delegate to", other.name, parent.name);
-        return Err(Miss::Rejected(Incomplete::new(code::SPAWN_NOT_ALLOWED, why)));
-    }
-    let what = if by_name { "agent" } else { "task type" };
-    let tool = if team.tools.contains_key(wanted) { "; that is a tool: call it directly" } else { "" };
-    Err(Miss::Unknown(format!("there is no {what} {wanted}{tool}")))
-}
-
-fn kinds(agent: &Definition) -> Vec<String> {
-    if agent.task_types.is_empty() { vec![agent.name.as_str().to_string()] } else { agent.task_types.clone() }
-}
-
-fn loose(name: &str) -> String {
-    name.chars().filter(|c| !c.is_whitespace() && !"-_\"'`".contains(*c)).flat_map(char::to_lowercase).collect()
-}
-
 fn draft(
     state: &RunState,
     team: &Team,
@@ -139,7 +97,8 @@ fn draft(
     written: &Written,
 ) -> Result<Draft, Incomplete> {
     let brief = state.started().map(|s| &s.brief);
-    let (own, granted) = brief.map_or((&[][..], &[][..]), |b| (&b.tools.value[..], &b.grant.value[..]));
+    let parents =
+        brief.map(|b| Held { tools: b.tools.value.clone(), grant: b.grant.value.clone() }).unwrap_or_default();
     let assisted = team.profile == Profile::Assisted;
     let text = |name: &str, definition: Option<&String>, derived: fn(&Definition) -> String| {
         let by_model = written.text(name).map(|t| Stated::new(t.to_string(), Origin::Model));
@@ -147,8 +106,8 @@ fn draft(
         let by_program = || assisted.then(|| Stated::new(derived(child), Origin::Derived));
         by_model.or_else(by_definition).or_else(by_program)
     };
-    let grant = grant_of(child, granted);
-    let tools = narrowed(child, tools_of(team, child, own, granted), written)?;
+    let held = held(team, child, &parents);
+    let tools = narrowed(child, held.tools, written)?;
     Ok(Draft {
         task_type: written.text("task_type").map(|t| Stated::new(t.to_string(), Origin::Model)),
         objective: written.text("objective").map(|t| Stated::new(t.to_string(), Origin::Model)),
@@ -166,14 +125,14 @@ fn draft(
             None => Stated::new(schema::default_output(), Origin::Default),
         }),
         tools: Some(tools),
-        grant: Some(grant),
+        grant: Some(held.grant),
         memory: Some(Stated::new(MemoryScope::Private, Origin::Default)),
         budget: None,
     })
     .inspect(|_| debug_assert!(parent.agents.contains(&child.name)))
 }
 
-fn derived_format(child: &Definition) -> String {
+pub(super) fn derived_format(child: &Definition) -> String {
     match child.output {
         Some(_) => "One JSON document under the output schema.".into(),
         None => "Plain text: the result first, then what it rests on.".into(),
@@ -204,22 +163,17 @@ fn success(team: &Team, child: &Definition, written: &Written) -> Option<Stated<
     Some(Stated::new(success, by))
 }
 
-/// The tools of an agent within a grant: its own list, or its parent's own tools; minus what it disallows.
-pub(crate) fn tools_of(
-    team: &Team,
-    agent: &Definition,
-    own: &[ToolName],
-    granted: &[ToolName],
-) -> Stated<Vec<ToolName>> {
-    let (from, by): (&[ToolName], Origin) = match &agent.tools {
-        ToolChoice::Inherit => (own, Origin::Grant),
-        ToolChoice::All => (granted, Origin::Grant),
-        ToolChoice::Listed(list) => (list, Origin::Definition),
-    };
-    let reads = |t: &ToolName| !agent.read_only || team.effect(t) == EffectClass::ReadOnly;
-    let held =
-        |t: &&ToolName| t.as_str() != DELEGATE && granted.contains(t) && !agent.disallowed.contains(t) && reads(t);
-    Stated::new(from.iter().filter(held).cloned().collect(), by)
+/// What an agent holds, and who gave it.
+pub(super) struct StatedHeld {
+    pub(super) tools: Stated<Vec<ToolName>>,
+    pub(super) grant: Stated<Vec<ToolName>>,
+}
+
+pub(super) fn held(team: &Team, agent: &Definition, parent: &Held) -> StatedHeld {
+    let Held { tools, grant } = team.held(agent, parent);
+    let listed = matches!(agent.tools, ToolChoice::Listed(_));
+    let by = |own: bool| if own { Origin::Definition } else { Origin::Grant };
+    StatedHeld { tools: Stated::new(tools, by(listed)), grant: Stated::new(grant, by(agent.grant.is_some())) }
 }
 
 fn narrowed(
@@ -235,60 +189,12 @@ fn narrowed(
     Ok(Stated::new(wanted.clone(), Origin::Model))
 }
 
-fn grant_of(agent: &Definition, granted: &[ToolName]) -> Stated<Vec<ToolName>> {
-    match &agent.grant {
-        None => Stated::new(granted.to_vec(), Origin::Grant),
-        Some(own) => Stated::new(own.iter().filter(|t| granted.contains(t)).cloned().collect(), Origin::Definition),
-    }
-}
-
 /// Whom a run may delegate to at its depth: those of its agents that the team has; nobody at the deepest level.
 pub(crate) fn may_delegate<'a>(team: &'a Team, agent: &Definition, depth: u32) -> Vec<&'a Definition> {
     if depth >= team.budget.depth {
         return Vec::new();
     }
     agent.agents.iter().filter_map(|a: &AgentName| team.agents.get(a)).collect()
-}
-
-/// The tools of a root that names none.
-const ROOT_TOOLS: [&str; 4] = ["ls", "read_file", "glob", "grep"];
-
-/// The brief of a root run, written by the program from the team; only the objective comes from the user.
-///
-/// # Errors
-/// The objective is blank, the team has no such root, or its output schema is unusable.
-pub fn root_brief(team: &Team, objective: &str) -> Result<Brief, Incomplete> {
-    let agent = team.agents.get(&team.root).ok_or_else(|| {
-        Incomplete::new(code::ROUTE_UNKNOWN, format!("the team has no agent {} to start with", team.root))
-    })?;
-    let fixed = |text: &str| Some(Stated::new(text.to_string(), Origin::Default));
-    let reading: Vec<ToolName> = ROOT_TOOLS.iter().map(ToolName::new).collect();
-    let definition = |text: &Option<String>, default: &str| match text {
-        Some(text) => Some(Stated::new(text.clone(), Origin::Definition)),
-        None => fixed(default),
-    };
-    let caps = agent.budget.min(team.budget.tree).or(team.budget.run).or(Caps { runs: Some(50), ..Caps::default() });
-    Draft {
-        task_type: None,
-        objective: Some(Stated::new(objective.to_string(), Origin::Flag)),
-        context: None,
-        output_format: definition(&agent.brief.output_format, &derived_format(agent)),
-        guidance: definition(&agent.brief.guidance, "Use the tools and agents you are given where they help."),
-        boundaries: definition(&agent.brief.boundaries, "Do what the objective says and nothing else."),
-        success: Some(match &agent.success {
-            Some(success) => Stated::new(success.clone(), Origin::Definition),
-            None => Stated::new(Success::default(), Origin::Default),
-        }),
-        output: Some(match &agent.output {
-            Some(schema) => Stated::new(schema.clone(), Origin::Definition),
-            None => Stated::new(schema::default_output(), Origin::Default),
-        }),
-        tools: Some(tools_of(team, agent, &reading, &team.ceiling)),
-        grant: Some(grant_of(agent, &team.ceiling)),
-        memory: Some(Stated::new(MemoryScope::Private, Origin::Default)),
-        budget: Some(Stated::new(whole(caps, agent.timeout), Origin::Config)),
-    }
-    .complete()
 }
 
 /// Caps made complete by the printed defaults.

@@ -5,13 +5,15 @@ mod admit;
 mod completion;
 mod contract;
 mod ledger;
+mod root;
+mod route;
 mod success;
 mod written;
 
 pub use admit::admit;
 pub(crate) use completion::may_delegate;
-pub use completion::root_brief;
 pub use contract::finding;
 pub use ledger::Ledger;
+pub use root::root_brief;
 pub(crate) use success::{judge, words};
 pub(crate) use written::{Field, Shape, offered, required};

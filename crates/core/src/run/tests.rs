@@ -1,1 +1,125 @@
-//! Tests of the run.
+//! Tests of the run that need its insides: which commands do nothing, how delays are drawn, how labels are ordered.
+
+use super::account::call_order;
+use super::{Command, Delivery, RunState, stopped};
+use crate::brief::{Draft, MemoryScope, Origin, Stated, Success};
+use crate::budget::{Budget, Spend};
+use crate::definition::{Definition, Team};
+use crate::event::{Event, Recorded, Started, VERSION};
+use crate::id::{AgentName, AgentPath, Digest, Label, ModelName, RunId, Time};
+use crate::schema;
+
+fn started(run: &str) -> Started {
+    let text = |t: &str| Some(Stated::new(t.to_string(), Origin::Flag));
+    let budget =
+        Budget { tokens: 50_000, time: 60_000, turns: 5, model_calls: None, tool_calls: 5, children: 1, runs: 1 };
+    let brief = Draft {
+        objective: text("do it"),
+        output_format: text("text"),
+        guidance: text("none"),
+        boundaries: text("none"),
+        success: Some(Stated::new(Success::default(), Origin::Default)),
+        output: Some(Stated::new(schema::default_output(), Origin::Default)),
+        tools: Some(Stated::new(Vec::new(), Origin::Default)),
+        memory: Some(Stated::new(MemoryScope::Private, Origin::Default)),
+        budget: Some(Stated::new(budget, Origin::Config)),
+        ..Draft::default()
+    };
+    let agent = AgentName::new("one");
+    Started {
+        run: RunId::new(run),
+        parent: None,
+        path: AgentPath::root(&agent),
+        agent,
+        depth: 0,
+        brief: brief.complete().unwrap(),
+        model: ModelName::new("test:small"),
+        role: None,
+        definition: Digest::new("d"),
+        team: Digest::new("t"),
+        team_name: "test".into(),
+        program_rev: 1,
+        choices: Vec::new(),
+    }
+}
+
+fn team() -> Team {
+    let one = Definition { name: AgentName::new("one"), pattern: "react".into(), ..Definition::default() };
+    Team { root: one.name.clone(), agents: [(one.name.clone(), one)].into(), ..Team::default() }
+}
+
+fn take(state: &mut RunState, at: u64, events: Vec<Event>) {
+    for event in events {
+        let record = Recorded { v: VERSION, seq: state.next_seq(), at: Time(at), event };
+        state.evolve(&record);
+    }
+}
+
+/// A run whose first model call is open.
+fn running(run: &str) -> RunState {
+    let mut state = RunState::default();
+    take(&mut state, 10, vec![Event::RunStarted(Box::new(started(run)))]);
+    let next = state.advance(&team()).events;
+    take(&mut state, 20, next);
+    state
+}
+
+fn deliver(label: &str, attempt: u32, delivery: Delivery) -> Command {
+    Command::Deliver { label: Label::parse(label).unwrap(), attempt, delivery, spent: Spend::default() }
+}
+
+#[test]
+fn commands_that_no_longer_apply_give_nothing() {
+    let (state, team) = (running("r"), team());
+    let none = |command: Command| assert!(state.decide(&team, command).is_empty());
+    none(deliver("t1", 2, Delivery::Failure(stopped())));
+    none(deliver("t2", 1, Delivery::Failure(stopped())));
+    none(Command::Wake { now: Time(10) });
+    assert!(RunState::default().decide(&team, Command::Cancel { by: "x".into() }).is_empty());
+    let mut state = state;
+    take(&mut state, 30, state.decide(&team, Command::Cancel { by: "x".into() }));
+    assert!(state.decide(&team, Command::Cancel { by: "y".into() }).is_empty());
+    assert_eq!(state.advance(&team).stop, [Label::parse("t1").unwrap()]);
+    take(&mut state, 40, state.decide(&team, deliver("t1", 1, Delivery::Failure(stopped()))));
+    let end = state.advance(&team).events;
+    take(&mut state, 40, end);
+    assert!(state.summary().is_some() && state.advance(&team).events.is_empty());
+    assert!(state.decide(&team, Command::Recover { now: Time(50) }).is_empty());
+}
+
+// Derived events do not move the time that decisions are made by; every event moves the pause's.
+#[test]
+fn time_moves_with_inputs() {
+    let state = running("r");
+    assert_eq!((state.now(), state.deadline()), (Time(10), Some(Time(60_010))));
+    let events = state.decide_at(&team(), Command::Recover { now: Time(1_000) }, Time(1_000));
+    assert_eq!(events.first(), Some(&Event::Recovered { idle: 980 }));
+}
+
+// covers F-07: full jitter: different runs wait differently, none longer than the doubled delay.
+#[test]
+fn jitter_differs_from_run_to_run() {
+    use crate::code::MODEL_OVERLOADED;
+    use crate::step::{Failure, Then};
+    let delay = |run: &str| {
+        let failure = Failure::passing(MODEL_OVERLOADED, "as tested", None);
+        let events = running(run).decide_at(&team(), deliver("t1", 1, Delivery::Failure(failure)), Time(5_000));
+        match events.as_slice() {
+            [Event::StepFailed { then: Then::Retry { not_before, .. }, .. }] => not_before.since(Time(5_000)),
+            other => panic!("{other:?}"),
+        }
+    };
+    let delays: Vec<u64> = (0..50).map(|i| delay(&format!("run{i}"))).collect();
+    assert!(delays.iter().all(|d| *d <= 500));
+    let distinct: std::collections::BTreeSet<&u64> = delays.iter().collect();
+    assert!(distinct.len() > 30, "{delays:?}");
+}
+
+#[test]
+fn labels_are_ordered_by_number() {
+    let mut labels: Vec<Label> =
+        ["t10/c0", "t2/c10", "t2/c9", "t1", "closing", "check/f0"].map(|l| Label::parse(l).unwrap()).into();
+    labels.sort_by_key(call_order);
+    let order: Vec<&str> = labels.iter().map(Label::as_str).collect();
+    assert_eq!(order, ["check/f0", "closing", "t1", "t2/c9", "t2/c10", "t10/c0"]);
+}
