@@ -145,6 +145,8 @@ impl Driver {
 
     /// Drives the tree until its root is over or it is interrupted.
     pub(crate) async fn drive(mut self) -> Result<Halt, DriveError> {
+        // What was asked for while nobody drove the tree takes effect before anything starts.
+        self.signals().await?;
         let mut poll = self.world.clock.now().plus(SIGNALS_EVERY);
         let mut deaf = false;
         loop {

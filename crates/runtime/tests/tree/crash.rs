@@ -109,7 +109,8 @@ async fn three_levels_survive_a_crash_after_every_event() {
     sweep(three_levels, Cut::After).await;
 }
 
-// covers L-62, F-05: the append is durable, but its caller died before it knew.
+// the append is durable, but its caller died before it knew.
+// covers L-62, F-05
 #[tokio::test(start_paused = true)]
 async fn trees_survive_a_crash_between_commit_and_return() {
     sweep(two_levels, Cut::AfterAppend).await;
@@ -139,7 +140,8 @@ async fn a_tree_survives_a_crash_of_its_recovery() {
     }
 }
 
-// covers E-60: a cancel that a crash cuts short ends every run all the same, also a child that was only reserved.
+// a cancel that a crash cuts short ends every run all the same, also a child that was only reserved.
+// covers E-60
 #[tokio::test(start_paused = true)]
 async fn a_cancel_after_a_crash_at_any_event_ends_every_run_with_a_summary() {
     for n in 1.. {

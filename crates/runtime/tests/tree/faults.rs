@@ -70,7 +70,8 @@ async fn a_tool_that_fails_panics_or_hangs_is_a_result_and_the_loop_goes_on() {
     }
 }
 
-// covers L-07: what is large lands beside the log, a bounded preview and a reference travel on.
+// what is large lands beside the log, a bounded preview and a reference travel on.
+// covers L-07
 #[tokio::test(start_paused = true)]
 async fn a_large_result_is_kept_whole_beside_the_log() {
     let script = "  solo:\n    - calls: [{flood: {}}]\n    - text: seen\n";
@@ -90,7 +91,8 @@ async fn a_large_result_is_kept_whole_beside_the_log() {
     assert!(serde_json::to_string(&request.messages).unwrap().contains(whole.sha256.as_str()));
 }
 
-// covers E-61: each attempt is an event; Retry-After is obeyed within the total bound.
+// each attempt is an event; Retry-After is obeyed within the total bound.
+// covers E-61
 #[tokio::test(start_paused = true)]
 async fn retries_are_events_and_obey_the_provider() {
     let script = "

@@ -33,7 +33,8 @@ async fn ten_slots_take_the_time_of_one_task_and_one_slot_that_of_ten() {
     assert_eq!(took(&narrow).await, 10_000);
 }
 
-// covers E-07: a run that only waits for children holds no slot, so one slot is enough for any depth.
+// a run that only waits for children holds no slot, so one slot is enough for any depth.
+// covers E-07
 #[tokio::test(start_paused = true)]
 async fn waiting_for_children_holds_no_slot() {
     let mut team = team(&[("a", &["b"]), ("b", &["c"]), ("c", &[])]);

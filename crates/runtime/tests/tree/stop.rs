@@ -49,7 +49,8 @@ async fn last(stage: &Stage) -> Time {
     stage.log(ROOT).await.last().unwrap().at
 }
 
-// covers E-60: cancelling a run cancels its subtree, and each run ends with a summary.
+// cancelling a run cancels its subtree, and each run ends with a summary.
+// covers E-60
 #[tokio::test(start_paused = true)]
 async fn cancel_ends_the_whole_subtree_within_a_second() {
     let stage = hanging();
@@ -103,7 +104,8 @@ fn answering() -> deputize_adapters::provider::Scripted {
     deputize_adapters::provider::Scripted::new(deputize_testkit::scripted::Script::parse("s.yaml", script).unwrap())
 }
 
-// covers E-68: what cannot be recorded is not done.
+// what cannot be recorded is not done.
+// covers E-68
 #[tokio::test(start_paused = true)]
 async fn a_full_disk_stops_the_driver_and_nothing_is_lost() {
     let total = {
@@ -158,7 +160,8 @@ async fn a_second_driver_fences_the_first() {
     assert_eq!(stage.tree().await.runs()[0].state.summary().unwrap().status, Terminal::Succeeded);
 }
 
-// covers E-21: the pause between a crash and its resume is not counted, the time before it is.
+// the pause between a crash and its resume is not counted, the time before it is.
+// covers E-21
 #[tokio::test(start_paused = true)]
 async fn a_deadline_does_not_count_the_pause_and_counts_what_was_before() {
     let mut team = team(&[("lead", &["worker"]), ("worker", &[])]);
