@@ -20,3 +20,8 @@ pub static ALL: &[Listed] = &[Listed {
     about: "Think, act, observe, until an answer without calls. With agents to delegate to it is the supervisor.",
     program: &react::React,
 }];
+
+/// The program of this name.
+pub fn find(name: &str) -> Option<&'static dyn Program> {
+    ALL.iter().find(|p| p.name == name).map(|p| p.program)
+}

@@ -72,8 +72,3 @@ pub trait Program: Sync {
     /// A [`Move`]: steps that are missing, or an end.
     fn next(&self, view: &View<'_>) -> Flow<Answer>;
 }
-
-/// The program of this name.
-pub fn find(name: &str) -> Option<&'static dyn Program> {
-    crate::pattern::ALL.iter().find(|p| p.name == name).map(|p| p.program)
-}

@@ -8,7 +8,8 @@ use crate::definition::Team;
 use crate::event::Event;
 use crate::govern;
 use crate::id::Label;
-use crate::program::{End, Move, View, find};
+use crate::pattern::find;
+use crate::program::{End, Move, View};
 use crate::summary::Terminal;
 use serde_json::Value;
 
