@@ -77,10 +77,12 @@ fn commands_that_no_longer_apply_give_nothing() {
     none(Command::Wake { now: Time(10) });
     assert!(RunState::default().decide(&team, Command::Cancel { by: "x".into() }).is_empty());
     let mut state = state;
-    take(&mut state, 30, state.decide(&team, Command::Cancel { by: "x".into() }));
+    let events = state.decide(&team, Command::Cancel { by: "x".into() });
+    take(&mut state, 30, events);
     assert!(state.decide(&team, Command::Cancel { by: "y".into() }).is_empty());
     assert_eq!(state.advance(&team).stop, [Label::parse("t1").unwrap()]);
-    take(&mut state, 40, state.decide(&team, deliver("t1", 1, Delivery::Failure(stopped()))));
+    let events = state.decide(&team, deliver("t1", 1, Delivery::Failure(stopped())));
+    take(&mut state, 40, events);
     let end = state.advance(&team).events;
     take(&mut state, 40, end);
     assert!(state.summary().is_some() && state.advance(&team).events.is_empty());

@@ -2,7 +2,7 @@
 //! the same world.
 
 use deputize_core::code::Code;
-use deputize_core::message::{Arguments, Request, Stop, ToolCall, Turn, Usage};
+use deputize_core::message::{Arguments, Stop, ToolCall, Turn, Usage};
 use deputize_core::step::{Failure, Note, Retry};
 use serde_json::Value;
 
@@ -14,7 +14,6 @@ pub(crate) struct Asked<'a> {
     pub(crate) failures: u32,
     /// Answers that broke the contract before it.
     pub(crate) rejections: u32,
-    pub(crate) request: &'a Request,
 }
 
 /// A tool call.

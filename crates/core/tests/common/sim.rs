@@ -331,7 +331,7 @@ impl<'s> Sim<'s> {
                 assert_eq!(step.digest.as_ref(), Some(&digest::of(&request)), "{run}: {label} has other bytes now");
                 check::request(&request);
                 let (failures, rejections) = (step.failures, step.rejections);
-                let asked = Asked { path: &path, label: label.as_str(), failures, rejections, request: &request };
+                let asked = Asked { path: &path, label: label.as_str(), failures, rejections };
                 let answer = (self.script.model)(&asked);
                 self.requests.push(Sent { path: path.clone(), label: label.to_string(), request });
                 answer

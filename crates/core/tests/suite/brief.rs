@@ -128,6 +128,8 @@ fn whole() -> Draft {
     }
 }
 
+type Change = fn(&mut Draft);
+
 // covers E-11, E-12, E-13, E-14, E-15, E-16: an embedding program's brief is held to the same.
 #[test]
 fn a_draft_is_complete_or_says_what_it_lacks() {
@@ -138,7 +140,7 @@ fn a_draft_is_complete_or_says_what_it_lacks() {
         change(&mut draft);
         draft.complete().unwrap_err().code
     };
-    let table: [(fn(&mut Draft), Code); 12] = [
+    let table: [(Change, Code); 12] = [
         (|d| d.objective = None, code::BRIEF_OBJECTIVE_MISSING),
         (|d| d.output_format = None, code::BRIEF_OUTPUT_FORMAT_MISSING),
         (|d| d.guidance = None, code::BRIEF_GUIDANCE_MISSING),

@@ -222,7 +222,7 @@ fn a_failed_child_is_rescued() {
     let script = Script::new(|asked: &Asked<'_>| match (asked.path, asked.label) {
         ("lead", "t1") => delegates(&[to("kid", "work")]),
         ("lead", "t2") => delegates(&[to("kid", "work again")]),
-        ("lead", "t3") => delegates(&[to("other", "work")]),
+        ("lead", "t3") => delegates(&[to("other", "work again")]),
         ("lead", _) => says("rescued"),
         ("lead/other#1", _) => says("found"),
         _ => fails(code::MODEL_REFUSED, Retry::Never),

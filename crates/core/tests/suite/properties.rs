@@ -1,7 +1,9 @@
 //! Properties over random teams and scripts, all drawn from fixed seeds: every run ends, once, with an account that adds
 //! up; no transcript leaks; a crash, an order or a cancel breaks none of it.
 
-use crate::common::{Answer, Asked, Crash, Plan, Script, Sim, Used, agent, calls, delegates, fails, says, team, text, to};
+use crate::common::{
+    Answer, Asked, Crash, Plan, Script, Sim, Used, agent, calls, delegates, fails, says, team, text, to,
+};
 use deputize_core::budget::Caps;
 use deputize_core::code;
 use deputize_core::definition::{Definition, InDoubt, Team};
@@ -54,7 +56,8 @@ fn random_agent(dice: &mut Dice, name: &str) -> Definition {
 fn random_team(seed: u64) -> Team {
     let mut dice = Dice(seed);
     let mut team = team(NAMES.map(|n| random_agent(&mut dice, n)).into());
-    team.budget.tree = Caps { tokens: Some(2_000 + dice.below(150_000)), runs: Some(1 + dice.below(9)), ..Caps::default() };
+    team.budget.tree =
+        Caps { tokens: Some(2_000 + dice.below(150_000)), runs: Some(1 + dice.below(9)), ..Caps::default() };
     team.budget.depth = dice.below(4) as u32;
     team.budget.concurrency = 1 + dice.below(4) as u32;
     if dice.one_in(2) {

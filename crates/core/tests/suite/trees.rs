@@ -160,6 +160,9 @@ fn check_crash(case: &Case, calm: &Sim<'_>, plan: Plan) {
     patient.in_doubt = deputize_core::definition::InDoubt::Retry;
     let sim = Sim::with(&patient, &case.script, plan.clone());
     assert_eq!(end(&sim), end(calm), "{} {plan:?}", case.name);
+    if !plan.crashes[0].performed {
+        return;
+    }
     let careful = Sim::with(&case.team, &case.script, plan);
     let twice: Vec<_> = careful.performed.iter().filter(|(_, n)| **n > 1).map(|(key, _)| key).collect();
     let effectful = |key: &&&String| {
@@ -292,4 +295,18 @@ fn a_pause_does_not_count_against_the_deadline() {
         let sim = Sim::with(&team, &script, Plan { crashes, ..Plan::default() });
         assert_eq!(sim.summary().status, Terminal::Succeeded, "at {at}");
     }
+}
+
+// covers L-15: from a child up to the root, each with the step that led on, and what it rests on.
+#[test]
+fn the_causal_chain_is_one_query() {
+    let case = three_levels();
+    let sim = Sim::run(&case.team, &case.script);
+    let tree = Tree::new(sim.logs.clone().into_iter().collect());
+    let leaf = RunId::new("r/t1/c1/t1/c0");
+    let chain: Vec<(&str, Option<&str>)> =
+        tree.path(&leaf).iter().map(|(run, step)| (run.id.as_str(), step.map(|l| l.as_str()))).collect();
+    assert_eq!(chain, [("r", Some("t1/c1")), ("r/t1/c1", Some("t1/c0")), ("r/t1/c1/t1/c0", None)]);
+    assert_eq!(tree.evidence(&leaf).len(), 2);
+    assert_eq!(tree.spent(&root()), sim.summary().spent, "what the runs used themselves adds up to the root's account");
 }
