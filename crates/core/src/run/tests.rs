@@ -98,7 +98,8 @@ fn time_moves_with_inputs() {
     assert_eq!(events.first(), Some(&Event::Recovered { idle: 980 }));
 }
 
-// covers F-07: full jitter: different runs wait differently, none longer than the doubled delay.
+// Full jitter: different runs wait differently, none longer than the doubled delay.
+// covers F-07
 #[test]
 fn jitter_differs_from_run_to_run() {
     use crate::code::MODEL_OVERLOADED;

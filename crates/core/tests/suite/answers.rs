@@ -29,7 +29,8 @@ fn tries(answers: &'static [&'static str]) -> Script {
     Script::new(move |asked: &Asked<'_>| says(answers[asked.rejections as usize]))
 }
 
-// covers E-61, E-16, E-18: a repair is recorded, and asked for with what was wrong.
+// A repair is recorded, and asked for with what was wrong.
+// covers E-61, E-16, E-18
 #[test]
 fn an_answer_that_does_not_fit_is_repaired() {
     let script = tries(&["it is fine", r#"{"findings": "none"}"#, r#"{"findings": ["a"]}"#]);
@@ -47,7 +48,8 @@ fn an_answer_that_does_not_fit_is_repaired() {
     assert!(wrong.contains("/findings") && wrong.contains("cannot be accepted"), "{wrong}");
 }
 
-// covers E-61, E-60: after two repairs it has failed, and the last raw text is kept.
+// After two repairs it has failed, and the last raw text is kept.
+// covers E-61, E-60
 #[test]
 fn two_repairs_are_the_most() {
     let script = tries(&["one", "two", "three"]);
@@ -56,7 +58,8 @@ fn two_repairs_are_the_most() {
     assert_eq!((summary.payload, summary.partial), (json!({"result": "three"}), false));
 }
 
-// covers E-16: what models put around a document does not count.
+// What models put around a document does not count.
+// covers E-16
 #[test]
 fn a_document_is_found_in_its_wrapping() {
     let table = [
@@ -73,7 +76,8 @@ fn a_document_is_found_in_its_wrapping() {
     }
 }
 
-// covers E-18, E-10: without a schema the text is the result; a blank one is a failure, and asking again is no use.
+// Without a schema the text is the result; a blank one is a failure, and asking again is no use.
+// covers E-18, E-10
 #[test]
 fn without_a_schema_the_text_is_the_result() {
     let one = team(vec![agent("one", &[])]);
@@ -88,7 +92,8 @@ fn without_a_schema_the_text_is_the_result() {
     }
 }
 
-// covers F-07: an answer that was cut off is asked for again, shorter; a refusal is final.
+// An answer that was cut off is asked for again, shorter; a refusal is final.
+// covers F-07
 #[test]
 fn cut_answers_are_repaired_and_refusals_are_final() {
     let one = team(vec![agent("one", &[])]);
@@ -130,7 +135,8 @@ fn judged(team: &Team, said: &'static str) -> Summary {
     Sim::run(team, &script).summary()
 }
 
-// covers E-12: predicates are checked by the program.
+// Predicates are checked by the program.
+// covers E-12
 #[test]
 fn predicates_are_checked_by_the_program() {
     let said = r#"{"findings": ["alpha", "beta"]}"#;
@@ -159,7 +165,8 @@ fn predicates_are_checked_by_the_program() {
     }
 }
 
-// covers E-12: a file is looked for by a recorded step.
+// A file is looked for by a recorded step.
+// covers E-12
 #[test]
 fn a_predicate_on_a_file_is_a_probe() {
     for (path, status) in [("there.md", Terminal::Succeeded), ("gone.md", Terminal::Unmet)] {
@@ -171,7 +178,8 @@ fn a_predicate_on_a_file_is_a_probe() {
     }
 }
 
-// covers E-12: statements are the agent's own report; what it does not say is unknown, and unknown is not met.
+// Statements are the agent's own report; what it does not say is unknown, and unknown is not met.
+// covers E-12
 #[test]
 fn statements_are_reported_by_the_agent() {
     let team = with_success(Vec::new(), &["two pages are read", "nothing was changed"]);
@@ -195,7 +203,8 @@ fn statements_are_reported_by_the_agent() {
     assert_eq!(status("{\"findings\": []}\n```success\n1: met\n2: met"), (Terminal::Succeeded, vec![Met, Met]));
 }
 
-// covers E-12: the request asks for the report, and the account keeps what it rests on.
+// The request asks for the report, and the account keeps what it rests on.
+// covers E-12
 #[test]
 fn the_request_asks_for_the_report() {
     let team = with_success(vec![Predicate::EvidenceMin(0)], &["two pages are read"]);
@@ -206,7 +215,8 @@ fn the_request_asks_for_the_report() {
     assert_eq!(sim.summary().success[1].evidence, "pages 1 and 2");
 }
 
-// covers E-18: with `evidence: cite` claims name evidence that exists.
+// With `evidence: cite` claims name evidence that exists.
+// covers E-18
 #[test]
 fn citations_must_exist() {
     let team = team(vec![Definition { evidence: EvidenceMode::Cite, ..agent("one", &["look"]) }]);
@@ -237,7 +247,8 @@ fn valid() -> Value {
     serde_json::to_value(Sim::run(&one, &script).summary()).unwrap()
 }
 
-// covers E-18: outcome, payload, evidence trail, findings, consumed budget.
+// Outcome, payload, evidence trail, findings, consumed budget.
+// covers E-18
 #[test]
 fn a_summary_lacks_nothing() {
     let schema = schema::default_output();
@@ -271,7 +282,8 @@ fn a_bare_value_is_no_summary() {
     assert!(Summary::parse(&wrong, &schema).is_ok(), "a failure may have any payload");
 }
 
-// covers E-10, F-07: what an embedded child gives back is checked like any other; its reservation counts as used.
+// What an embedded child gives back is checked like any other; its reservation counts as used.
+// covers E-10, F-07
 #[test]
 fn a_bare_result_of_a_child_is_a_failed_delegation() {
     use deputize_core::id::Label;
@@ -294,7 +306,8 @@ fn a_bare_result_of_a_child_is_a_failed_delegation() {
     assert_eq!((spent.usage.tokens(), spent.runs), (state.ledger().reserved.tokens, 1));
 }
 
-// covers L-14, E-12: an unmet child is marked in what its parent reads.
+// An unmet child is marked in what its parent reads.
+// covers L-14, E-12
 #[test]
 fn an_unmet_child_is_marked() {
     let kid = Definition {

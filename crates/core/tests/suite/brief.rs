@@ -79,7 +79,8 @@ fn a_missing_text_is_named() {
     rejected(&team, without("agent"), &code::BRIEF_ROUTE_MISSING);
 }
 
-// covers L-34: one line is no brief, whichever line it is.
+// One line is no brief, whichever line it is.
+// covers L-34
 #[test]
 fn a_one_line_delegation_is_rejected() {
     let team = strict();
@@ -130,7 +131,8 @@ fn whole() -> Draft {
 
 type Change = fn(&mut Draft);
 
-// covers E-11, E-12, E-13, E-14, E-15, E-16: an embedding program's brief is held to the same.
+// An embedding program's brief is held to the same.
+// covers E-11, E-12, E-13, E-14, E-15, E-16
 #[test]
 fn a_draft_is_complete_or_says_what_it_lacks() {
     let brief = whole().complete().unwrap();
@@ -181,7 +183,8 @@ fn an_output_schema_is_a_schema() {
     rejected(&team, to("reader", "read it"), &code::BRIEF_OUTPUT_SCHEMA_INVALID);
 }
 
-// covers E-17, E-13: an override narrows or is refused.
+// An override narrows or is refused.
+// covers E-17, E-13
 #[test]
 fn nothing_is_wider_than_what_the_parent_may_pass_on() {
     let team = strict();
@@ -197,7 +200,8 @@ fn nothing_is_wider_than_what_the_parent_may_pass_on() {
     assert!(brief_of(&Sim::run(&team, &script)).tools.value.is_empty());
 }
 
-// covers E-08: what is no brief is told apart from a brief that lacks something.
+// What is no brief is told apart from a brief that lacks something.
+// covers E-08
 #[test]
 fn malformed_briefs_name_the_field() {
     let team = strict();
@@ -218,7 +222,8 @@ fn malformed_briefs_name_the_field() {
     }
 }
 
-// covers L-25: contract, then route, then the rest of the contract.
+// Contract, then route, then the rest of the contract.
+// covers L-25
 #[test]
 fn the_order_is_written_part_route_completed_part() {
     let team = strict();
@@ -263,7 +268,8 @@ fn goes_to(brief: Value) -> Option<String> {
     step.delegation.as_ref().map(|d| d.to.to_string())
 }
 
-// covers L-23: names match exactly, then loosely; two loose matches are none.
+// Names match exactly, then loosely; two loose matches are none.
+// covers L-23
 #[test]
 fn names_match_exactly_then_loosely() {
     for name in ["fact-finder", "Fact Finder", "FACT_FINDER", "\"fact-finder\"", " 'factfinder' "] {
@@ -284,7 +290,8 @@ fn names_match_exactly_then_loosely() {
     assert_eq!(goes_to(by_type).as_deref(), Some("doc-reader"), "a name wins over a type");
 }
 
-// covers E-61, L-13: the same call rejected twice is not rejected for ever.
+// The same call rejected twice is not rejected for ever.
+// covers E-61, L-13
 #[test]
 fn the_third_identical_rejection_is_degraded() {
     let bad = to("reader", " ");
@@ -310,7 +317,8 @@ fn the_third_identical_rejection_is_degraded() {
     assert_eq!(modes(&Sim::run(&strict(), &stubborn)), [lacks(), lacks(), repeated()], "in three turns");
 }
 
-// covers E-03: what a model leaves out is the definition's, and the log says whose each field is.
+// What a model leaves out is the definition's, and the log says whose each field is.
+// covers E-03
 #[test]
 fn every_field_records_who_gave_it() {
     let mut team = strict();
@@ -331,7 +339,8 @@ fn caps(tokens: u64) -> deputize_core::budget::Caps {
     deputize_core::budget::Caps { tokens: Some(tokens), ..Default::default() }
 }
 
-// covers E-12, L-31: in profile `assisted` the rest is derived and marked as derived; the objective never is.
+// In profile `assisted` the rest is derived and marked as derived; the objective never is.
+// covers E-12, L-31
 #[test]
 fn the_assisted_profile_derives_all_but_objective_and_agent() {
     let mut team = strict();
@@ -347,7 +356,8 @@ fn the_assisted_profile_derives_all_but_objective_and_agent() {
     rejected(&team, json!({"agent": "reader", "objective": " "}), &code::BRIEF_OBJECTIVE_MISSING);
 }
 
-// covers F-01, E-12: what a model must give depends on what the definitions supply.
+// What a model must give depends on what the definitions supply.
+// covers F-01, E-12
 #[test]
 fn the_tools_schema_requires_what_nobody_supplies() {
     let required = |team: &Team| {
@@ -364,7 +374,8 @@ fn the_tools_schema_requires_what_nobody_supplies() {
     assert_eq!(required(&team), json!(["agent", "objective"]));
 }
 
-// covers E-26, F-01: without agents there is no such tool, and a made-up call is refused.
+// Without agents there is no such tool, and a made-up call is refused.
+// covers E-26, F-01
 #[test]
 fn who_has_nobody_to_delegate_to_cannot() {
     let team = team(vec![agent("lead", &["look"])]);

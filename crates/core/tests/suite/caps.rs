@@ -34,7 +34,8 @@ fn capped(summary: &Summary, status: Terminal, limit: &str, code: Code) {
     assert_eq!(summary.reason_code, Some(code));
 }
 
-// covers E-21, L-50: a loop ends by its turns, and never as a success.
+// A loop ends by its turns, and never as a success.
+// covers E-21, L-50
 #[test]
 fn turns_end_in_a_closing() {
     let script = looper();
@@ -58,7 +59,8 @@ fn tool_calls_end_in_a_closing() {
     assert_eq!(sim.tools_used(), 3);
 }
 
-// covers E-21, L-50: one call is kept back for the closing.
+// One call is kept back for the closing.
+// covers E-21, L-50
 #[test]
 fn model_calls_end_in_a_closing() {
     let script = looper();
@@ -71,7 +73,8 @@ fn model_calls_end_in_a_closing() {
     assert_eq!(sim.summary().spent.model_calls, 1);
 }
 
-// covers L-49, L-50: the last synthesis is paid from what was kept back.
+// The last synthesis is paid from what was kept back.
+// covers L-49, L-50
 #[test]
 fn tokens_end_in_a_closing() {
     let script = Script::new(|asked: &Asked<'_>| match asked.label {
@@ -85,7 +88,8 @@ fn tokens_end_in_a_closing() {
     assert!(sim.request("one", "closing").max_output >= 256, "there is room to say it");
 }
 
-// covers L-49: a cap so small that not even a closing fits ends with what exists.
+// A cap so small that not even a closing fits ends with what exists.
+// covers L-49
 #[test]
 fn a_cap_without_room_for_a_closing_gives_what_exists() {
     let script = Script::new(|_: &Asked<'_>| calls(&[look()]).saying("so far so good").using(1_500, 100));
@@ -95,7 +99,8 @@ fn a_cap_without_room_for_a_closing_gives_what_exists() {
     assert!(sim.requests.iter().all(|r| r.label != "closing"));
 }
 
-// covers L-50: a closing that fails, is empty, or calls tools leaves what exists.
+// A closing that fails, is empty, or calls tools leaves what exists.
+// covers L-50
 #[test]
 fn a_closing_that_fails_leaves_what_exists() {
     let closings: [fn() -> Answer; 3] =
@@ -112,7 +117,8 @@ fn a_closing_that_fails_leaves_what_exists() {
     }
 }
 
-// covers L-50, E-16: under an output schema a closing that keeps to it is the payload as it is.
+// Under an output schema a closing that keeps to it is the payload as it is.
+// covers L-50, E-16
 #[test]
 fn a_closing_under_a_schema() {
     let mut team = one(Caps { turns: Some(1), ..Caps::default() });
@@ -143,7 +149,8 @@ fn family(caps: Caps) -> Team {
     team(vec![lead, agent("kid", &[])])
 }
 
-// covers L-47, L-50, L-38: fifty spawns are not possible.
+// Fifty spawns are not possible.
+// covers L-47, L-50, L-38
 #[test]
 fn children_end_in_a_closing() {
     let script = spawner(50);
@@ -167,7 +174,8 @@ fn runs_of_the_tree_end_in_a_closing() {
     assert_eq!((sim.logs.len(), sim.summary().spent.runs), (4, 4));
 }
 
-// covers F-11: the deepest level is offered no `delegate`, and a call of it is refused.
+// The deepest level is offered no `delegate`, and a call of it is refused.
+// covers F-11
 #[test]
 fn depth_is_a_wall_and_no_cap_that_trips() {
     let mut team = team(vec![leads("a", &[], &["b"]), leads("b", &[], &["a"])]);
@@ -194,7 +202,8 @@ fn budgets(sim: &Sim<'_>) -> Vec<Budget> {
     sim.logs.values().next().unwrap().iter().filter_map(one).collect()
 }
 
-// covers E-15, E-21: shares of what is left, behind the closing reserve, by the delegations that run at once.
+// Shares of what is left, behind the closing reserve, by the delegations that run at once.
+// covers E-15, E-21
 #[test]
 fn children_share_what_is_left() {
     let script = spawner(2);
@@ -211,7 +220,8 @@ fn children_share_what_is_left() {
     assert!(budgets(&sim).iter().all(|b| b.tokens == 400_000), "never more than the default of a run");
 }
 
-// covers F-11: a child that leads shares the runs of the tree, a leaf needs one.
+// A child that leads shares the runs of the tree, a leaf needs one.
+// covers F-11
 #[test]
 fn runs_are_shared_among_those_that_lead() {
     let mut team = team(vec![leads("top", &[], &["lead"]), leads("lead", &[], &["kid"]), agent("kid", &[])]);
@@ -233,7 +243,8 @@ fn asks(tokens: u64) -> Value {
     brief
 }
 
-// covers E-15, E-17: an explicit cap waits for the siblings, then is cut to what is left.
+// An explicit cap waits for the siblings, then is cut to what is left.
+// covers E-15, E-17
 #[test]
 fn an_explicit_cap_waits_then_is_cut() {
     let script = Script::new(|asked: &Asked<'_>| match (asked.path, asked.label) {
@@ -258,7 +269,8 @@ fn an_explicit_cap_waits_then_is_cut() {
     assert_eq!(order, ["t1/c0", "t1/c1", "t1/c2", "t1/c3"], "children start in call order");
 }
 
-// covers E-15, L-49: too little for a child is a refusal that says so.
+// Too little for a child is a refusal that says so.
+// covers E-15, L-49
 #[test]
 fn too_little_for_a_child_is_refused() {
     let script = Script::new(|asked: &Asked<'_>| match (asked.path, asked.label) {
@@ -270,7 +282,8 @@ fn too_little_for_a_child_is_refused() {
     capped(&sim.summary(), Terminal::BudgetExhausted, "tokens", code::BUDGET_EXHAUSTED);
 }
 
-// covers E-21: what a call in flight used beyond its reservation is recorded, and ends the run.
+// What a call in flight used beyond its reservation is recorded, and ends the run.
+// covers E-21
 #[test]
 fn excess_is_recorded() {
     let script = Script::new(|_: &Asked<'_>| calls(&[look()]).using(50_000, 0));
@@ -281,8 +294,9 @@ fn excess_is_recorded() {
     assert!(state.ledger().excess >= 30_000);
 }
 
-// covers E-21, L-49: spent and reserved stay within the cap in every log, whatever arrives first (the checker looks at
+// Spent and reserved stay within the cap in every log, whatever arrives first (the checker looks at
 // each prefix); the children's spend is the parent's.
+// covers E-21, L-49
 #[test]
 fn the_account_holds_in_every_order() {
     let mut team = team(vec![
@@ -312,7 +326,8 @@ fn the_account_holds_in_every_order() {
     }
 }
 
-// covers E-60, E-21: a child that runs out reports what it has, and its parent goes on.
+// A child that runs out reports what it has, and its parent goes on.
+// covers E-60, E-21
 #[test]
 fn a_child_that_runs_out_reports() {
     let mut team = family(Caps::default());

@@ -15,7 +15,8 @@ fn log() -> Vec<Recorded> {
     LOG.lines().map(|line| read(line).unwrap_or_else(|e| panic!("{line}: {e}"))).collect()
 }
 
-// covers F-05: a log of an earlier build is read and means the same.
+// A log of an earlier build is read and means the same.
+// covers F-05
 #[test]
 fn a_log_of_form_1_is_read() {
     let log = log();
@@ -43,7 +44,8 @@ fn a_log_of_form_1_is_read() {
     assert!(state.open().is_empty());
 }
 
-// covers F-05: the kinds that the log above has not.
+// The kinds that the log above has not.
+// covers F-05
 #[test]
 fn the_other_kinds_of_form_1_are_read() {
     let lines = [
@@ -55,7 +57,8 @@ fn the_other_kinds_of_form_1_are_read() {
     }
 }
 
-// covers F-05: what a later build added is passed over; a later form and a damaged record are told apart.
+// What a later build added is passed over; a later form and a damaged record are told apart.
+// covers F-05
 #[test]
 fn what_cannot_be_read_says_why() {
     let line = r#"{"v":1,"seq":0,"at":5,"shade":"blue","type":"woke","now":9,"who":"me"}"#;
@@ -67,7 +70,8 @@ fn what_cannot_be_read_says_why() {
     }
 }
 
-// covers E-61: every refusal has a code, and the code names its requirement.
+// Every refusal has a code, and the code names its requirement.
+// covers E-61
 #[test]
 fn reason_codes_are_unique_and_name_their_requirements() {
     let mut seen = BTreeSet::new();
@@ -88,7 +92,8 @@ fn reason_codes_are_unique_and_name_their_requirements() {
     }
 }
 
-// covers L-50: which codes are caps, and how ends name them.
+// Which codes are caps, and how ends name them.
+// covers L-50
 #[test]
 fn caps_are_those_of_the_budget() {
     let caps = [

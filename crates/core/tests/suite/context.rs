@@ -26,7 +26,8 @@ fn task(request: &Request) -> &str {
     text
 }
 
-// covers E-04, F-03, E-19, D-05: what a child read and thought is nowhere in its parent's requests.
+// What a child read and thought is nowhere in its parent's requests.
+// covers E-04, F-03, E-19, D-05
 #[test]
 fn a_childs_transcript_stays_with_the_child() {
     const SENTINEL: &str = "ZEBRA-7411";
@@ -85,7 +86,8 @@ fn first_request(team: &Team, brief: Value) -> Request {
     Sim::run(team, &script).request("lead/kid#1", "t1").clone()
 }
 
-// covers U-09: two spawns that differ in one word share every byte up to that word.
+// Two spawns that differ in one word share every byte up to that word.
+// covers U-09
 #[test]
 fn spawns_share_their_bytes_up_to_the_word_that_differs() {
     let mut brief = to("kid", "read page one of the book");
@@ -108,7 +110,8 @@ fn spawns_share_their_bytes_up_to_the_word_that_differs() {
     assert!(shared > a.find("# Budget").unwrap(), "what is volatile stands last");
 }
 
-// covers E-43: what the parent writes arrives byte-exact.
+// What the parent writes arrives byte-exact.
+// covers E-43
 #[test]
 fn the_brief_arrives_word_for_word() {
     let odd = "error[E0382]: use of moved value: `x`\r\n  --> src/a b.rs:3:\t5 \u{202e}\u{1F980} \"quoted\" </data> # Objective\n\n";
@@ -122,7 +125,8 @@ fn the_brief_arrives_word_for_word() {
     }
 }
 
-// covers F-01, L-06, E-26: the supervisor is told whom it has, the child is not.
+// The supervisor is told whom it has, the child is not.
+// covers F-01, L-06, E-26
 #[test]
 fn agents_are_listed_for_those_who_lead() {
     let script = Script::new(|asked: &Asked<'_>| match (asked.path, asked.label) {
@@ -142,7 +146,8 @@ fn agents_are_listed_for_those_who_lead() {
     assert!(!kid.system.contains("delegate") && kid.tools.iter().all(|t| t.name.as_str() == "look"));
 }
 
-// covers E-01, E-05: changing one agent leaves the others' digests and requests as they were.
+// Changing one agent leaves the others' digests and requests as they were.
+// covers E-01, E-05
 #[test]
 fn changing_one_agent_leaves_the_others_alone() {
     let script = Script::new(|asked: &Asked<'_>| match (asked.path, asked.label) {
@@ -166,7 +171,8 @@ fn changing_one_agent_leaves_the_others_alone() {
     assert!(system.starts_with("A sceptic.\n\nYou are another kid.\n\nRules:\n1. Cite."), "{system}");
 }
 
-// covers F-03: project notes are the root's, unless an agent asks for them.
+// Project notes are the root's, unless an agent asks for them.
+// covers F-03
 #[test]
 fn project_notes_go_to_the_root_and_to_those_who_ask() {
     let mut team = team(vec![leads("lead", &[], &["kid", "asks"]), agent("kid", &[]), agent("asks", &[])]);
@@ -181,8 +187,9 @@ fn project_notes_go_to_the_root_and_to_those_who_ask() {
     assert_eq!((told("lead"), told("lead/kid#1"), told("lead/asks#1")), (true, false, true));
 }
 
-// covers F-09: whatever a model wrote, each call is sent in a form that servers take, and is answered once (the checker
+// Whatever a model wrote, each call is sent in a form that servers take, and is answered once (the checker
 // of requests looks at every one).
+// covers F-09
 #[test]
 fn odd_calls_are_sent_safely() {
     let script = Script::new(|asked: &Asked<'_>| match asked.label {
@@ -207,7 +214,8 @@ fn odd_calls_are_sent_safely() {
     assert_eq!(sim.results("lead", "t3").len(), 8);
 }
 
-// covers L-14, F-07: no result can be taken for an answer that it is not.
+// No result can be taken for an answer that it is not.
+// covers L-14, F-07
 #[test]
 fn results_lead_with_what_became_of_the_call() {
     let mut bad = agent("bad", &[]);
@@ -236,7 +244,8 @@ fn results_lead_with_what_became_of_the_call() {
     assert!(read[3].contains("no specialist did it"), "{}", read[3]);
 }
 
-// covers L-14: what comes from outside cannot step out of its mark.
+// What comes from outside cannot step out of its mark.
+// covers L-14
 #[test]
 fn data_cannot_close_its_own_mark() {
     let script = Script::new(|asked: &Asked<'_>| match (asked.path, asked.label) {
@@ -255,7 +264,8 @@ fn data_cannot_close_its_own_mark() {
     assert!(sim.request("lead", "t1").system.contains("It is data"));
 }
 
-// covers L-07: a long payload is cut with a mark that says where the whole is.
+// A long payload is cut with a mark that says where the whole is.
+// covers L-07
 #[test]
 fn a_long_payload_is_cut_and_named() {
     let script = Script::new(|asked: &Asked<'_>| match (asked.path, asked.label) {
@@ -302,7 +312,8 @@ fn the_schema_is_native_where_that_is_safe() {
     assert_eq!(request.temperature, Some(0.5));
 }
 
-// covers E-21: a conversation that outgrows the window is a failure that says so.
+// A conversation that outgrows the window is a failure that says so.
+// covers E-21
 #[test]
 fn a_full_window_is_a_failure() {
     let mut team = family();

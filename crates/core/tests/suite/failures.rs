@@ -44,7 +44,8 @@ fn starts(sim: &Sim<'_>) -> Vec<(u32, Time)> {
     sim.logs[&root()].iter().filter_map(one).collect()
 }
 
-// covers F-07: each attempt is an event; delays double with jitter, counted from the failure.
+// Each attempt is an event; delays double with jitter, counted from the failure.
+// covers F-07
 #[test]
 fn passing_failures_are_tried_again() {
     let script = stumbles(3, code::MODEL_OVERLOADED, Retry::After(None), 9_000);
@@ -64,7 +65,8 @@ fn passing_failures_are_tried_again() {
     assert_eq!(delays(1), delays(1), "the jitter is drawn from the run's id, so a replay sees the same");
 }
 
-// covers F-07: what the provider asks for is kept, counted from when it said so.
+// What the provider asks for is kept, counted from when it said so.
+// covers F-07
 #[test]
 fn retry_after_is_obeyed() {
     let script = stumbles(1, code::MODEL_RATE_LIMITED, Retry::After(Some(20_000)), 30_000);
@@ -73,7 +75,8 @@ fn retry_after_is_obeyed() {
     assert!(second.since(first) >= 50_000, "{}", second.since(first));
 }
 
-// covers F-07: the attempts and the whole time are bounded.
+// The attempts and the whole time are bounded.
+// covers F-07
 #[test]
 fn retries_are_bounded() {
     let script = stumbles(9, code::MODEL_OVERLOADED, Retry::After(None), 5);
@@ -90,7 +93,8 @@ fn retries_are_bounded() {
     assert_eq!(Sim::run(&one(), &script).count("r", "step_failed"), 1);
 }
 
-// covers F-05: where the effect may have happened the attempt keeps its number, and so its key.
+// Where the effect may have happened the attempt keeps its number, and so its key.
+// covers F-05
 #[test]
 fn an_ambiguous_failure_keeps_its_key() {
     let script = stumbles(2, code::MODEL_TIMEOUT, Retry::Ambiguous, 5);
@@ -100,7 +104,8 @@ fn an_ambiguous_failure_keeps_its_key() {
     assert_eq!(sim.performed["r/t1#1"], 3);
 }
 
-// covers F-05, E-61: a repair is a new series: its failures and its time are its own.
+// A repair is a new series: its failures and its time are its own.
+// covers F-05, E-61
 #[test]
 fn a_repair_has_its_own_retries() {
     let script = Script::new(|asked: &Asked<'_>| match (asked.rejections, asked.failures) {
@@ -114,7 +119,8 @@ fn a_repair_has_its_own_retries() {
     assert_eq!(starts(&sim).len(), 8);
 }
 
-// covers E-21: the deadline and a cancel end the wait for a retry.
+// The deadline and a cancel end the wait for a retry.
+// covers E-21
 #[test]
 fn nothing_outlasts_the_deadline() {
     let mut hasty = one();
@@ -131,7 +137,8 @@ fn die(at: usize, times: usize) -> Plan {
     Plan { crashes: vec![Crash { at, performed: true }; times], ..Plan::default() }
 }
 
-// covers F-05, E-60: a step in doubt is made again under the same key; what the lost attempt may have cost is booked.
+// A step in doubt is made again under the same key; what the lost attempt may have cost is booked.
+// covers F-05, E-60
 #[test]
 fn a_model_call_in_doubt_keeps_its_key() {
     let script = stumbles(0, code::MODEL_AUTH, Retry::Never, 5);
@@ -146,7 +153,8 @@ fn a_model_call_in_doubt_keeps_its_key() {
     assert_eq!(sim.summary().spent.model_calls, 2);
 }
 
-// covers E-60: a step that kills its process again and again is given up.
+// A step that kills its process again and again is given up.
+// covers E-60
 #[test]
 fn the_fourth_doubt_is_final() {
     let script = stumbles(0, code::MODEL_AUTH, Retry::Never, 5);
@@ -177,7 +185,8 @@ fn uses(tool: &'static str) -> Script {
     })
 }
 
-// covers F-05: an effect that may have happened is not made again, unless the team says so.
+// An effect that may have happened is not made again, unless the team says so.
+// covers F-05
 #[test]
 fn an_effectful_step_in_doubt_fails() {
     let script = uses("send");
@@ -192,7 +201,8 @@ fn an_effectful_step_in_doubt_fails() {
     assert!(sim.results("one", "t2")[0].contains("ok"));
 }
 
-// covers F-05: what a tool noted before its effect is there when it is asked again.
+// What a tool noted before its effect is there when it is asked again.
+// covers F-05
 #[test]
 fn a_note_outlives_a_crash() {
     let script = uses("save");
@@ -205,7 +215,8 @@ fn a_note_outlives_a_crash() {
     }
 }
 
-// covers F-05: the clock of the retries starts anew after a pause.
+// The clock of the retries starts anew after a pause.
+// covers F-05
 #[test]
 fn a_pause_does_not_use_up_the_retries() {
     let mut short = one();
@@ -215,7 +226,8 @@ fn a_pause_does_not_use_up_the_retries() {
     assert_eq!(sim.summary().status, Terminal::Succeeded, "sixty seconds of pause are not the provider's");
 }
 
-// covers L-13, F-07, E-60: a failed child is a result; the supervisor tries again, elsewhere, and answers.
+// A failed child is a result; the supervisor tries again, elsewhere, and answers.
+// covers L-13, F-07, E-60
 #[test]
 fn a_failed_child_is_rescued() {
     let team = team(vec![leads("lead", &[], &["kid", "other"]), agent("kid", &[]), agent("other", &[])]);
@@ -239,7 +251,8 @@ fn a_failed_child_is_rescued() {
     assert_eq!(found, [Decompose, Dispatch, Decompose, Decision::Retry, Decompose, Reassign, Synthesise]);
 }
 
-// covers E-60, F-07: a fault in one child is found in that child and nowhere else.
+// A fault in one child is found in that child and nowhere else.
+// covers E-60, F-07
 #[test]
 fn one_failing_child_hurts_nobody_else() {
     let team = team(vec![leads("lead", &[], &["kid"]), agent("kid", &["look"])]);

@@ -127,7 +127,8 @@ fn two_runs_are_byte_equal() {
     assert_eq!(bytes(), bytes());
 }
 
-// covers L-05, L-04, E-25: what the supervisor's model reads of the four.
+// What the supervisor's model reads of the four.
+// covers L-05, L-04, E-25
 #[test]
 fn the_supervisor_reads_modes_first() {
     let script = script();

@@ -72,7 +72,8 @@ fn succeed(state: &mut RunState, label: &Label, product: Product) {
     record(state, Event::StepSucceeded { label, attempt: 1, product, spent });
 }
 
-// covers F-12: a program's step costs the same at turn 2,000 as at turn 2.
+// A program's step costs the same at turn 2,000 as at turn 2.
+// covers F-12
 #[test]
 fn a_program_looks_up_as_much_late_as_early() {
     let team = team(vec![agent("one", &["look"])]);
@@ -96,7 +97,8 @@ fn a_program_looks_up_as_much_late_as_early() {
     assert!(most <= 4, "{most} look-ups in one step");
 }
 
-// covers U-16, F-12: a turn adds as much to the log late as early; requests are not in it.
+// A turn adds as much to the log late as early; requests are not in it.
+// covers U-16, F-12
 #[test]
 fn the_log_grows_by_the_same_with_every_turn() {
     let mut one = agent("one", &["look"]);

@@ -177,7 +177,8 @@ fn random_trees_survive_random_trouble() {
     }
 }
 
-// covers L-27: the same seed, the same bytes.
+// The same seed, the same bytes.
+// covers L-27
 #[test]
 fn random_trees_are_reproducible() {
     for seed in 0..20 {

@@ -32,7 +32,8 @@ fn refusals(team: &Team, list: Vec<(&'static str, Value)>) -> (Vec<Code>, usize)
     (codes, sim.tools_used())
 }
 
-// covers E-20, E-13: the model is told, the loop goes on, nothing is performed.
+// The model is told, the loop goes on, nothing is performed.
+// covers E-20, E-13
 #[test]
 fn a_tool_outside_the_allowlist_is_refused() {
     let one = team(vec![agent("one", &["look"])]);
@@ -43,7 +44,8 @@ fn a_tool_outside_the_allowlist_is_refused() {
     assert!(read[0].contains("tool.unknown") && read[0].contains("refused") && read[0].contains("look"), "{}", read[0]);
 }
 
-// covers E-09, E-18, E-20: a child's refusal is a finding of its own account and reaches the parent with it.
+// A child's refusal is a finding of its own account and reaches the parent with it.
+// covers E-09, E-18, E-20
 #[test]
 fn a_childs_refused_call_is_in_its_account() {
     let team = team(vec![leads("lead", &["look", "save"], &["reader"]), agent("reader", &["look"])]);
@@ -67,7 +69,8 @@ fn arguments_must_be_an_object() {
     assert_eq!(refusals(&one, list), (vec![code::TOOL_ARGUMENTS; 3], 1));
 }
 
-// covers E-20: what a person would have to allow is refused where nobody can be asked.
+// What a person would have to allow is refused where nobody can be asked.
+// covers E-20
 #[test]
 fn the_policy_of_the_team_decides_on_operations() {
     let mut one = team(vec![agent("one", &["look", "send", "shell"])]);
@@ -87,7 +90,8 @@ fn spans(sim: &Sim<'_>) -> Vec<(String, &'static str)> {
     sim.logs.values().next().unwrap().iter().filter_map(one).collect()
 }
 
-// covers F-09: read-only calls together, every other one alone and in emitted order.
+// Read-only calls together, every other one alone and in emitted order.
+// covers F-09
 #[test]
 fn effectful_calls_run_alone_and_in_order() {
     let one = team(vec![agent("one", &["look", "save", "send"])]);
@@ -109,7 +113,8 @@ fn effectful_calls_run_alone_and_in_order() {
     }
 }
 
-// covers F-09, E-28: as long as the longest, not as long as all.
+// As long as the longest, not as long as all.
+// covers F-09, E-28
 #[test]
 fn read_only_calls_and_children_take_the_time_of_the_longest() {
     let mut team = team(vec![leads("lead", &["look"], &["reader"]), agent("reader", &["look"])]);
@@ -126,7 +131,8 @@ fn read_only_calls_and_children_take_the_time_of_the_longest() {
     assert_eq!(sim.logs.len(), 11);
 }
 
-// covers F-09: results in call order, whatever arrives first.
+// Results in call order, whatever arrives first.
+// covers F-09
 #[test]
 fn results_are_in_call_order() {
     let mut team = team(vec![leads("lead", &["look"], &["reader"]), agent("reader", &["look"])]);
@@ -167,7 +173,8 @@ fn a_turn_of_fifty_calls_with_ten_left_runs_ten() {
     assert!((0..50).all(|i| state.outcome(&format!("t2/c{i}")).is_some()), "each has its result");
 }
 
-// covers F-07: a tool's failure is a result.
+// A tool's failure is a result.
+// covers F-07
 #[test]
 fn failures_of_tools_are_results() {
     let one = team(vec![agent("one", &["look"])]);
@@ -198,7 +205,8 @@ fn tools_of(child: Definition, lead: Definition) -> Vec<String> {
     brief.tools.value.iter().map(ToString::to_string).collect()
 }
 
-// covers E-17, D-10: rights only narrow from parent to child.
+// Rights only narrow from parent to child.
+// covers E-17, D-10
 #[test]
 fn a_childs_tools_lie_within_its_parents_grant() {
     let names = |list: &[&str]| list.iter().map(ToolName::new).collect::<Vec<_>>();
@@ -215,7 +223,8 @@ fn a_childs_tools_lie_within_its_parents_grant() {
     assert_eq!(tools_of(reading, narrow()), ["look"]);
 }
 
-// covers D-10, E-06, E-05: a child has its own model, prompt and tools; what it does not name is its parent's.
+// A child has its own model, prompt and tools; what it does not name is its parent's.
+// covers D-10, E-06, E-05
 #[test]
 fn a_child_has_its_own_model_and_prompt() {
     let mut team =

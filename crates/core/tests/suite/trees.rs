@@ -106,7 +106,8 @@ fn trees_end_and_every_run_has_its_account() {
     }
 }
 
-// covers E-25, L-13: decompose, dispatch, synthesise, each in the log and in order.
+// Decompose, dispatch, synthesise, each in the log and in order.
+// covers E-25, L-13
 #[test]
 fn a_supervisors_decisions_are_in_its_log() {
     let case = two_levels();
@@ -117,7 +118,8 @@ fn a_supervisors_decisions_are_in_its_log() {
     assert_eq!(found, [Decompose, Dispatch, Dispatch, Dispatch, Reject, Reject, Synthesise]);
 }
 
-// covers E-27: every edge of the tree is one of parent and child; nothing else passes between runs.
+// Every edge of the tree is one of parent and child; nothing else passes between runs.
+// covers E-27
 #[test]
 fn messages_pass_along_the_edges_of_the_tree_only() {
     let case = three_levels();
@@ -173,7 +175,8 @@ fn check_crash(case: &Case, calm: &Sim<'_>, plan: Plan) {
     assert_eq!(twice.iter().filter(effectful).count(), 0, "{twice:?}");
 }
 
-// covers F-05: two and three deaths in a row.
+// Two and three deaths in a row.
+// covers F-05
 #[test]
 fn several_crashes_in_a_row_change_nothing() {
     for case in cases() {
@@ -189,7 +192,8 @@ fn several_crashes_in_a_row_change_nothing() {
     }
 }
 
-// covers F-09, L-27: the order in which things land changes neither the result nor what is asked of models.
+// The order in which things land changes neither the result nor what is asked of models.
+// covers F-09, L-27
 #[test]
 fn a_hundred_orders_of_arrival_give_one_result() {
     for case in cases() {
@@ -207,7 +211,8 @@ fn a_hundred_orders_of_arrival_give_one_result() {
     }
 }
 
-// covers E-60: a cancel at any point ends every run that had begun, each with its account.
+// A cancel at any point ends every run that had begun, each with its account.
+// covers E-60
 #[test]
 fn a_cancel_at_every_point_ends_everything_with_accounts() {
     for case in cases() {
@@ -227,7 +232,8 @@ fn ended(log: &[Recorded]) -> bool {
     matches!(log.last().unwrap().event, Event::RunFinished { .. })
 }
 
-// covers F-07, E-60: a cancelled child is a result like any other.
+// A cancelled child is a result like any other.
+// covers F-07, E-60
 #[test]
 fn a_cancelled_child_does_not_end_its_parent() {
     let case = three_levels();
@@ -243,7 +249,8 @@ fn a_cancelled_child_does_not_end_its_parent() {
     }
 }
 
-// covers E-21, E-60: time is a cap; what exists is the result.
+// Time is a cap; what exists is the result.
+// covers E-21, E-60
 #[test]
 fn time_ends_a_run_with_what_exists() {
     let mut team = team(vec![leads("lead", &[], &["slow", "quick"]), agent("slow", &[]), agent("quick", &[])]);
@@ -262,7 +269,8 @@ fn time_ends_a_run_with_what_exists() {
     assert!(matches!(child, Terminal::Deadline | Terminal::Cancelled), "{child:?}");
 }
 
-// covers E-21: a child's own time ends the child alone.
+// A child's own time ends the child alone.
+// covers E-21
 #[test]
 fn a_childs_deadline_is_its_own() {
     let mut slow = agent("slow", &[]);
@@ -280,7 +288,8 @@ fn a_childs_deadline_is_its_own() {
     assert!(sim.now.since(deputize_core::id::Time(1_000_000)) < 3_000, "nobody waits for it longer");
 }
 
-// covers E-21, F-05: the time between a death and the resume is nobody's.
+// The time between a death and the resume is nobody's.
+// covers E-21, F-05
 #[test]
 fn a_pause_does_not_count_against_the_deadline() {
     let mut team = team(vec![agent("one", &["look"])]);
@@ -297,7 +306,8 @@ fn a_pause_does_not_count_against_the_deadline() {
     }
 }
 
-// covers L-15: from a child up to the root, each with the step that led on, and what it rests on.
+// From a child up to the root, each with the step that led on, and what it rests on.
+// covers L-15
 #[test]
 fn the_causal_chain_is_one_query() {
     let case = three_levels();
