@@ -87,6 +87,7 @@ codes! {
     BUDGET_CHILDREN = "budget.children", "L-47", "The children are used up.";
     BUDGET_RUNS = "budget.runs", "F-11", "The runs of the tree are used up.";
     BUDGET_TIME = "budget.time", "E-21", "The time is up.";
+    SPEND_EXCESS = "spend.excess", "E-21 L-49", "A call that was in flight used more than was kept back for it, and the run is over its cap.";
     CONTEXT_FULL = "context.full", "E-21", "The conversation no longer fits the model's context window.";
     SUMMARY_EMPTY = "summary.empty", "E-18", "The agent's last answer is empty.";
     SUMMARY_INVALID = "summary.invalid", "E-10 E-18", "The result is no valid summary.";

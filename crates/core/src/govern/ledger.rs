@@ -69,6 +69,10 @@ impl Ledger {
         self.spent.add(spent);
     }
 
+    /// By how many tokens what is used and kept back exceeds the cap: only calls that were in flight can bring it there.
+    pub fn over(&self) -> u64 {
+        (self.spent.usage.tokens() + self.reserved.tokens).saturating_sub(self.cap.tokens)
+    }
     /// Tokens kept back for a last synthesis: 10 % of the cap, at most 8,000.
     pub fn closing_reserve(&self) -> u64 {
         (self.cap.tokens / 10).min(CLOSING_MOST)

@@ -28,6 +28,7 @@ impl RunState {
         }
         self.next_seq = record.seq + 1;
         let (held, first) = self.release(&record.event);
+        let over = self.ledger.over();
         self.ledger.apply(&record.event, held, first);
         match &record.event {
             Event::RunStarted(started) => self.begin(started),
@@ -57,6 +58,12 @@ impl RunState {
             Event::Woke { now } => self.now = self.now.max(*now),
             Event::CancelRequested { by } => self.cancelled = Some(by.clone()),
             Event::RunFinished { summary } => self.summary = Some(summary.clone()),
+        }
+        if over == 0 && self.ledger.over() > 0 {
+            let (more, cap) = (self.ledger.over(), self.ledger.cap.tokens);
+            let why =
+                format!("a call used more than was kept back for it: the run is {more} tokens over its cap of {cap}");
+            self.note(None, &code::SPEND_EXCESS, &why);
         }
     }
 

@@ -292,6 +292,8 @@ fn excess_is_recorded() {
     let state = sim.state("r");
     assert_eq!(state.ledger().spent.usage.tokens(), 50_000);
     assert!(state.ledger().excess >= 30_000);
+    let found: Vec<_> = state.findings().iter().filter(|f| f.code == code::SPEND_EXCESS).collect();
+    assert_eq!(found.len(), 1, "said once: {:?}", state.findings());
 }
 
 // Spent and reserved stay within the cap in every log, whatever arrives first (the checker looks at
@@ -345,4 +347,32 @@ fn a_child_that_runs_out_reports() {
     let read = &sim.results("lead", "t2")[0];
     assert!(read.starts_with(r#"{"status":"max_turns","unverified":"#), "{read}");
     assert!(read.contains(r#""partial":true"#) && read.contains("cut short"), "{read}");
+}
+
+// A cap that trips behind a delegation that is held: the held one is refused next, whether events are appended one by one
+// or in one batch.
+// covers L-50, F-10
+#[test]
+fn a_cap_that_trips_behind_a_held_delegation() {
+    let mut team = family(Caps { tokens: Some(100_000), tool_calls: Some(1), ..Caps::default() });
+    team.agents.get_mut("lead").unwrap().grant = None;
+    let script = Script::new(|asked: &Asked<'_>| match (asked.path, asked.label) {
+        ("lead", "t1") => {
+            let mut list = vec![("delegate", asks(60_000)), ("delegate", asks(60_000))];
+            list.extend([look(), look(), look()]);
+            calls(&list)
+        }
+        _ => says("done"),
+    });
+    let kinds = |single| -> Vec<String> {
+        let sim = Sim::with(&team, &script, Plan { single, ..Plan::default() });
+        let line = |r: &deputize_core::event::Recorded| match &r.event {
+            Event::StepDenied { label, .. } => format!("denied {label}"),
+            other => other.kind().to_string(),
+        };
+        sim.logs[&crate::common::sim::root()].iter().map(line).collect()
+    };
+    assert_eq!(kinds(false), kinds(true));
+    let denied: Vec<String> = kinds(false).into_iter().filter(|k| k.starts_with("denied")).collect();
+    assert_eq!(denied, ["denied t1/c3", "denied t1/c1", "denied t1/c4", "denied t2"]);
 }
