@@ -51,7 +51,9 @@ async fn render(plan: &Plan) -> Result<Table, Fault> {
     let mut times = interleaved(plan.rounds, &variants, timed).await?.into_iter().map(Spread::of);
     let head =
         ["turns", "KB", "us to render", "us per turn", "us to write as JSON", "us for the digest, JSON included"];
-    let mut table = Table::new("One request, CPU. The engine renders and digests each one twice, see below.", &head);
+    let about =
+        "One request, CPU. The engine renders and digests it twice: when a step is admitted and when it is launched.";
+    let mut table = Table::new(about, &head);
     for (turns, _, _, request) in &states {
         let (Some(render), Some(bytes), Some(digest)) = (times.next(), times.next(), times.next()) else { break };
         let kilobytes = serde_json::to_vec(request)?.len() / 1_000;
