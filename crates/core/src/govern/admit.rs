@@ -45,8 +45,10 @@ struct Gate<'a> {
     running: u64,
     /// Delegations that are wanted and not yet decided on.
     wanted: u64,
-    /// A delegation is held: those behind it wait too, so that children start in call order.
+    /// Something is held: delegations behind it wait too, so that children start in call order.
     held: bool,
+    /// Something is held, and a cap has tripped behind it: what is held is decided on anew before anything else.
+    halt: bool,
 }
 
 /// Due retries first, then the wants in program order. Any prefix of the answer may be appended: each verdict depends on
@@ -60,8 +62,9 @@ pub fn admit(state: &RunState, team: &Team, wants: Vec<(Label, Ask)>) -> Vec<Eve
     let running = state.open().into_iter().filter(|l| state.step(l).is_some_and(|s| delegates(&s.ask))).count() as u64;
     let wanted = all.iter().filter(|(_, a)| delegates(a)).count() as u64;
     let (ledger, tripped) = (state.ledger().clone(), state.tripped().cloned());
-    let (spawned, rejected, held) = (BTreeMap::new(), BTreeMap::new(), false);
-    let mut gate = Gate { state, team, agent, ledger, tripped, spawned, rejected, running, wanted, held };
+    let (spawned, rejected) = (BTreeMap::new(), BTreeMap::new());
+    let (held, halt) = (false, false);
+    let mut gate = Gate { state, team, agent, ledger, tripped, spawned, rejected, running, wanted, held, halt };
     all.into_iter().filter_map(|(label, ask)| gate.pass(label, ask)).collect()
 }
 
@@ -75,6 +78,9 @@ fn due(state: &RunState, label: &Label) -> Option<(Label, Arc<Ask>)> {
 
 impl Gate<'_> {
     fn pass(&mut self, label: Label, ask: Arc<Ask>) -> Option<Event> {
+        if self.halt {
+            return None;
+        }
         let known = self.state.step(&label);
         let verdict = match &*ask {
             Ask::Decide { what, why } => Verdict::Note(what.clone(), why.clone()),
@@ -93,11 +99,15 @@ impl Gate<'_> {
             Verdict::Deny(refusal) => {
                 if refusal.code.is_cap() && self.tripped.is_none() {
                     self.tripped = Some(refusal.code.clone());
+                    self.halt = self.held;
                 }
                 Event::StepDenied { label, ask, refusal }
             }
             Verdict::Note(what, why) => Event::Decided { label, what, why },
-            Verdict::Hold => return None,
+            Verdict::Hold => {
+                self.held = true;
+                return None;
+            }
         };
         self.ledger.apply(&event, Reserve::default(), known.is_none());
         Some(event)
@@ -106,7 +116,6 @@ impl Gate<'_> {
     /// What a verdict on a delegation means for those behind it.
     fn tell(&mut self, arguments: &Arguments, verdict: &Verdict) {
         match verdict {
-            Verdict::Hold => self.held = true,
             Verdict::Start(_) => (self.running, self.wanted) = (self.running + 1, self.wanted.saturating_sub(1)),
             Verdict::Deny(refusal) => {
                 self.wanted = self.wanted.saturating_sub(1);
@@ -114,7 +123,7 @@ impl Gate<'_> {
                     *self.rejected.entry(digest::of(arguments)).or_default() += 1;
                 }
             }
-            Verdict::Note(..) => {}
+            Verdict::Note(..) | Verdict::Hold => {}
         }
     }
 

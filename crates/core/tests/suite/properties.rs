@@ -56,9 +56,12 @@ fn random_agent(dice: &mut Dice, name: &str) -> Definition {
 fn random_team(seed: u64) -> Team {
     let mut dice = Dice(seed);
     let mut team = team(NAMES.map(|n| random_agent(&mut dice, n)).into());
+    let root = team.agents.get_mut(NAMES[0]).unwrap();
+    root.agents = NAMES[1..].iter().map(|n| (*n).into()).collect();
+    root.budget.children = Some(2 + dice.below(5));
     team.budget.tree =
-        Caps { tokens: Some(2_000 + dice.below(150_000)), runs: Some(1 + dice.below(9)), ..Caps::default() };
-    team.budget.depth = dice.below(4) as u32;
+        Caps { tokens: Some(2_000 + dice.below(150_000)), runs: Some(1 + dice.below(14)), ..Caps::default() };
+    team.budget.depth = 1 + dice.below(3) as u32;
     team.budget.concurrency = 1 + dice.below(4) as u32;
     if dice.one_in(2) {
         team.in_doubt = InDoubt::Retry;
@@ -94,7 +97,9 @@ fn random_call(dice: &mut Dice) -> (&'static str, Value) {
 fn random_answer(seed: u64, asked: &Asked<'_>) -> Answer {
     let words = format!("{} {} {} {}", asked.path, asked.label, asked.failures, asked.rejections);
     let mut dice = Dice(hash(seed, &words));
-    let answer = match dice.below(14) {
+    // A run begins with work more often than not.
+    let first = asked.label == "t1" && dice.below(4) > 0;
+    let answer = match if first { 6 + dice.below(6) } else { dice.below(14) } {
         0 => fails(code::MODEL_OVERLOADED, Retry::After(Some(dice.below(2_000)))),
         1 => fails(code::MODEL_TIMEOUT, Retry::Ambiguous),
         2 if dice.one_in(3) => fails(code::MODEL_AUTH, Retry::Never),
@@ -102,8 +107,10 @@ fn random_answer(seed: u64, asked: &Asked<'_>) -> Answer {
         3 => says("a long story").stopped(Stop::Length),
         4 if dice.one_in(3) => says("no").stopped(Stop::Refusal),
         5 => says(r#"{"result": "done"}"#),
-        6 => says("done, says I"),
-        7 => delegates(&[to(dice.pick(&NAMES), "one"), to(dice.pick(&NAMES), "two"), to(dice.pick(&NAMES), "three")]),
+        6 if !first => says("done, says I"),
+        6 | 7 => {
+            delegates(&[to(dice.pick(&NAMES), "one"), to(dice.pick(&NAMES), "two"), to(dice.pick(&NAMES), "three")])
+        }
         8 => calls(&(0..12).map(|_| random_call(&mut dice)).collect::<Vec<_>>()),
         _ => calls(&(0..1 + dice.below(3)).map(|_| random_call(&mut dice)).collect::<Vec<_>>()),
     };
@@ -123,13 +130,13 @@ fn random_script(seed: u64) -> Script {
 
 fn random_plan(seed: u64) -> Plan {
     let mut dice = Dice(seed.wrapping_mul(31));
-    let crashes = (0..dice.below(4)).map(|_| Crash { at: 1 + dice.below(80) as usize, performed: dice.one_in(2) });
+    let crashes = (0..dice.below(4)).map(|_| Crash { at: 1 + dice.below(60) as usize, performed: dice.one_in(2) });
     let mut crashes: Vec<Crash> = crashes.collect();
     crashes.sort_by_key(|c| c.at);
     Plan {
         seed: dice.one_in(2).then_some(seed),
         crashes,
-        cancel: dice.one_in(5).then(|| (1 + dice.below(80) as usize, None)),
+        cancel: dice.one_in(5).then(|| (1 + dice.below(60) as usize, None)),
         single: dice.one_in(2),
         tick: dice.below(3),
     }
