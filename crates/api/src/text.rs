@@ -115,7 +115,7 @@ fn node(out: &mut String, tree: &Tree, run: &RunView, live: bool, indent: &str) 
 }
 
 fn short_usage(usage: &UsageDoc) -> String {
-    format!("{} tokens", count(usage.input_tokens + usage.output_tokens))
+    format!("{} tokens", count(usage.input_tokens.saturating_add(usage.output_tokens)))
 }
 
 fn step(run: &RunView, row: &StepRow) -> String {

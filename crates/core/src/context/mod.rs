@@ -43,7 +43,7 @@ pub fn tokens(bytes: usize) -> u64 {
 }
 
 /// Bytes of so many tokens, estimated.
-pub(crate) fn bytes(tokens: u64) -> usize {
+pub fn bytes(tokens: u64) -> usize {
     usize::try_from(tokens.saturating_mul(36) / 10).unwrap_or(usize::MAX)
 }
 

@@ -38,8 +38,8 @@ impl Ledger {
                 self.spent.runs = 1;
             }
             Event::StepStarted(start) => {
-                self.reserved.tokens += start.reserve.tokens;
-                self.reserved.runs += start.reserve.runs;
+                self.reserved.tokens = self.reserved.tokens.saturating_add(start.reserve.tokens);
+                self.reserved.runs = self.reserved.runs.saturating_add(start.reserve.runs);
                 self.count(&start.ask, start.label.as_turn().is_some(), first);
             }
             Event::StepSucceeded { spent, .. }
@@ -65,13 +65,17 @@ impl Ledger {
     fn settle(&mut self, spent: &Spend, held: Reserve) {
         self.reserved.tokens = self.reserved.tokens.saturating_sub(held.tokens);
         self.reserved.runs = self.reserved.runs.saturating_sub(held.runs);
-        self.excess += spent.usage.tokens().saturating_sub(held.tokens);
+        self.excess = self.excess.saturating_add(spent.usage.tokens().saturating_sub(held.tokens));
         self.spent.add(spent);
     }
 
+    /// Tokens used and kept back. What a provider counts is data of any size, so nothing here may overflow.
+    fn taken(&self) -> u64 {
+        self.spent.usage.tokens().saturating_add(self.reserved.tokens)
+    }
     /// By how many tokens what is used and kept back exceeds the cap: only calls that were in flight can bring it there.
     pub fn over(&self) -> u64 {
-        (self.spent.usage.tokens() + self.reserved.tokens).saturating_sub(self.cap.tokens)
+        self.taken().saturating_sub(self.cap.tokens)
     }
     /// Tokens kept back for a last synthesis: 10 % of the cap, at most 8,000.
     pub fn closing_reserve(&self) -> u64 {
@@ -80,11 +84,11 @@ impl Ledger {
     /// Tokens that are neither used, nor kept back for open steps, nor for the closing (unless this is the closing).
     pub fn left(&self, closing: bool) -> u64 {
         let keep = if closing { 0 } else { self.closing_reserve() };
-        self.cap.tokens.saturating_sub(self.spent.usage.tokens() + self.reserved.tokens + keep)
+        self.cap.tokens.saturating_sub(self.taken().saturating_add(keep))
     }
     /// Tokens that would be left to children if none were running.
     pub fn pool(&self) -> u64 {
-        self.cap.tokens.saturating_sub(self.spent.usage.tokens() + self.closing_reserve())
+        self.cap.tokens.saturating_sub(self.spent.usage.tokens().saturating_add(self.closing_reserve()))
     }
     /// Runs that would be left to children if none were running.
     pub fn runs_pool(&self) -> u64 {
@@ -92,7 +96,7 @@ impl Ledger {
     }
     /// Runs of the subtree that are neither used nor kept back.
     pub fn runs_left(&self) -> u64 {
-        self.cap.runs.saturating_sub(self.spent.runs + self.reserved.runs)
+        self.cap.runs.saturating_sub(self.spent.runs.saturating_add(self.reserved.runs))
     }
     /// Whether something that is kept back may come back: then a want that does not fit is held, not denied.
     pub fn may_come_back(&self) -> bool {

@@ -87,7 +87,7 @@ impl RunState {
 
     /// The driver found that the run cannot go on: its program broke down, or a request came out with other bytes.
     pub fn abandon(&self, code: Code, why: String) -> Next {
-        self.fail(code, why)
+        if self.summary.is_some() { Next::default() } else { self.fail(code, why) }
     }
 
     fn cut_short(&self, terminal: Terminal, code: Code, why: String, limit: Option<&str>) -> Next {

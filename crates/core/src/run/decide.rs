@@ -220,7 +220,7 @@ fn jitter(policy: &RetryPolicy, failures: u32, salt: &str, state: &RunState) -> 
     let run = state.started().map_or("", |s| s.run.as_str());
     let hash = digest::of_bytes(format!("{run}/{salt}").as_bytes());
     let number = hash.as_str().get(..15).and_then(|h| u64::from_str_radix(h, 16).ok()).unwrap_or(0);
-    number % (most + 1)
+    number % most.saturating_add(1)
 }
 
 /// Failures that a provider reports and that are not the step's own fault.

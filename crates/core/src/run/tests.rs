@@ -4,10 +4,12 @@ use super::account::call_order;
 use super::{Command, Delivery, RunState, stopped};
 use crate::brief::{Draft, MemoryScope, Origin, Stated, Success};
 use crate::budget::{Budget, Spend};
+use crate::code;
 use crate::definition::{Definition, Team};
 use crate::event::{Event, Recorded, Started, VERSION};
 use crate::id::{AgentName, AgentPath, Digest, Label, ModelName, RunId, Time};
 use crate::schema;
+use crate::summary::Terminal;
 
 fn started(run: &str) -> Started {
     let text = |t: &str| Some(Stated::new(t.to_string(), Origin::Flag));
@@ -125,4 +127,15 @@ fn labels_are_ordered_by_number() {
     labels.sort_by_key(call_order);
     let order: Vec<&str> = labels.iter().map(Label::as_str).collect();
     assert_eq!(order, ["check/f0", "closing", "t1", "t2/c9", "t2/c10", "t10/c0"]);
+}
+
+#[test]
+fn a_run_is_abandoned_once() {
+    let mut state = running("r");
+    let abandon = |s: &RunState| s.abandon(code::RUN_PANICKED, "it broke down".into()).events;
+    let events = abandon(&state);
+    assert_eq!(events.len(), 1);
+    take(&mut state, 50, events);
+    assert_eq!(state.summary().map(|s| s.status), Some(Terminal::Failed));
+    assert!(abandon(&state).is_empty(), "what is over stays over");
 }

@@ -158,7 +158,7 @@ async fn output(world: &World, text: String, most: u64) -> Result<ToolOutput, St
     if context::tokens(text.len()) <= most {
         return Ok(ToolOutput { text, whole: None });
     }
-    let shown = context::bounded(&text, usize::try_from(most * 36 / 10).unwrap_or(usize::MAX));
+    let shown = context::bounded(&text, context::bytes(most));
     let len = text.len() as u64;
     let sha256 = world.store.put(text.into_bytes()).await.map_err(|e| format!("its output cannot be kept: {e}"))?;
     Ok(ToolOutput { text: shown, whole: Some(BlobRef { sha256, len }) })

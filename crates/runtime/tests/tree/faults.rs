@@ -135,3 +135,26 @@ async fn a_run_out_of_time_ends_with_what_exists() {
     let log = stage.log("r").await;
     assert_eq!(log.last().unwrap().at.since(log[0].at), 5_000);
 }
+
+// What a provider counts is data: a figure beyond all sense ends the run at its cap, and nothing overflows.
+// covers E-21
+#[tokio::test(start_paused = true)]
+async fn absurd_usage_ends_the_run_at_its_cap() {
+    let script = "
+lead:
+  - calls: [{delegate: {agent: worker, objective: one}}]
+    usage: {input: 10, output: 10}
+  - text: never asked
+lead/worker:
+  - calls: [{look: {}}]
+    usage: {input: 9223372036854775807, output: 9223372036854775807}
+  - text: never asked
+";
+    let stage = Stage::new(team(&[("lead", &["worker"]), ("worker", &[])]), script);
+    let summary = stage.run().await;
+    assert_eq!((summary.status, summary.limit.as_deref()), (Terminal::BudgetExhausted, Some("tokens")));
+    let tree = stage.tree().await;
+    let worker = tree.runs()[1].state.summary().unwrap();
+    assert_eq!((worker.status, worker.limit.as_deref()), (Terminal::BudgetExhausted, Some("tokens")));
+    assert!(worker.findings.iter().any(|f| f.code == code::SPEND_EXCESS));
+}
