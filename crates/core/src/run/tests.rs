@@ -131,7 +131,8 @@ fn labels_are_ordered_by_number() {
 
 #[test]
 fn a_run_is_abandoned_once() {
-    let mut state = running("r");
+    let mut state = RunState::default();
+    take(&mut state, 10, vec![Event::RunStarted(Box::new(started("r")))]);
     let abandon = |s: &RunState| s.abandon(code::RUN_PANICKED, "it broke down".into()).events;
     let events = abandon(&state);
     assert_eq!(events.len(), 1);
