@@ -91,6 +91,18 @@ fn commands_that_no_longer_apply_give_nothing() {
     assert!(state.decide(&team, Command::Recover { now: Time(50) }).is_empty());
 }
 
+// What a tool saw before its effect is noted once: a later look would see the effect.
+// covers F-05
+#[test]
+fn a_step_is_noted_once() {
+    let (mut state, team) = (running("r"), team());
+    let prepare = || Command::Prepare { label: Label::parse("t1").unwrap(), attempt: 1, note: "before".into() };
+    let events = state.decide(&team, prepare());
+    assert!(matches!(events.as_slice(), [Event::StepPrepared { .. }]));
+    take(&mut state, 30, events);
+    assert!(state.decide(&team, prepare()).is_empty());
+}
+
 // Derived events do not move the time that decisions are made by; every event moves the pause's.
 #[test]
 fn time_moves_with_inputs() {

@@ -376,3 +376,42 @@ fn a_cap_that_trips_behind_a_held_delegation() {
     let denied: Vec<String> = kinds(false).into_iter().filter(|k| k.starts_with("denied")).collect();
     assert_eq!(denied, ["denied t1/c3", "denied t1/c1", "denied t1/c4", "denied t2"]);
 }
+
+// A retry, a repair and a repeat after a crash are the same turn and the same call.
+// covers E-21, F-05
+#[test]
+fn repeats_are_neither_turns_nor_tool_calls() {
+    let script = Script::new(|asked: &Asked<'_>| match (asked.label, asked.failures, asked.rejections) {
+        ("t1", 0, _) => fails(code::MODEL_OVERLOADED, Retry::After(None)),
+        ("t1", ..) => calls(&[look()]),
+        ("t2", ..) => calls(&[look()]),
+        ("t3", _, 0) => says("cut").stopped(deputize_core::message::Stop::Length),
+        _ => says("done"),
+    });
+    let team = one(Caps { turns: Some(3), tool_calls: Some(2), ..Caps::default() });
+    let calm = Sim::run(&team, &script);
+    assert_eq!(calm.summary().status, Terminal::Succeeded, "{:?}", calm.summary());
+    for at in 1..calm.appended {
+        let crashes = vec![crate::common::Crash { at, performed: true }];
+        let sim = Sim::with(&team, &script, Plan { crashes, ..Plan::default() });
+        assert_eq!(sim.summary().status, Terminal::Succeeded, "at {at}: {:?}", sim.summary());
+    }
+}
+
+// A closing over a long conversation keeps room for its answer.
+// covers L-50
+#[test]
+fn a_closing_has_room_for_its_answer() {
+    use deputize_core::definition::ModelLimits;
+    let mut team = one(Caps { turns: Some(3), ..Caps::default() });
+    let limits = ModelLimits { context: 8_000, max_output: 2_000, ..ModelLimits::default() };
+    team.models.limits.insert("test:small".into(), limits);
+    let script = Script::new(|asked: &Asked<'_>| match asked.label {
+        "closing" => says("what there is"),
+        _ => calls(&[look()]),
+    })
+    .tools(|_| crate::common::text(&"word ".repeat(1_200)));
+    let sim = Sim::run(&team, &script);
+    capped(&sim.summary(), Terminal::MaxTurns, "turns", code::BUDGET_TURNS);
+    assert_eq!(sim.request("one", "closing").max_output, 2_000);
+}

@@ -244,3 +244,17 @@ fn a_child_has_its_own_model_and_prompt() {
     assert_eq!(by, [(Some("default"), "test:small", 90), (Some("fast"), "test:tiny", 30)]);
     assert_eq!(spent.by_model.iter().map(|m| m.usage.tokens()).sum::<u64>(), spent.usage.tokens());
 }
+
+// Evidence is numbered in call order, in the account as in what the model reads.
+// covers E-18
+#[test]
+fn evidence_is_numbered_in_call_order() {
+    let one = team(vec![agent("one", &["look"])]);
+    let script = turn_of((0..12).map(|i| look(&format!("p{i}"))).collect());
+    let sim = Sim::run(&one, &script);
+    let read = sim.results("one", "t2");
+    for (i, evidence) in sim.summary().evidence.iter().enumerate() {
+        assert_eq!((evidence.id.clone(), evidence.step.to_string()), (format!("e{}", i + 1), format!("t1/c{i}")));
+        assert!(read[i].contains(&format!("look [{}]", evidence.id)), "{}", read[i]);
+    }
+}
