@@ -410,7 +410,7 @@ fn a_closing_has_room_for_its_answer() {
         "closing" => says("what there is"),
         _ => calls(&[look()]),
     })
-    .tools(|_| crate::common::text(&"word ".repeat(1_200)));
+    .tools(|_| crate::common::text(&"word ".repeat(1_700)));
     let sim = Sim::run(&team, &script);
     capped(&sim.summary(), Terminal::MaxTurns, "turns", code::BUDGET_TURNS);
     assert_eq!(sim.request("one", "closing").max_output, 2_000);
