@@ -8,7 +8,7 @@ use deputize_core::id::{RunId, Time};
 use deputize_core::summary::Terminal;
 use deputize_runtime::port::{BlobStore as _, EventStore as _, Signal, StoreError};
 use deputize_testkit::sample::{append, finished, said, start, woke};
-use deputize_testkit::store::conformance;
+use deputize_testkit::store::{conformance, take_signals};
 use rusqlite::{Connection, params};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -100,9 +100,9 @@ async fn a_reopened_store_has_everything() {
     assert_eq!(store.get(&digest).await.unwrap().as_deref(), Some(&b"content"[..]));
     store.append(&run, epoch, vec![append(&run, vec![woke(2, 3)])]).await.unwrap();
     assert_eq!(store.lease(&run).await, Ok(epoch + 1));
-    assert_eq!(store.take_signals(&run).await.unwrap().len(), 1);
+    assert_eq!(take_signals(&store, &run).await.unwrap().len(), 1);
     drop(store);
-    assert_eq!(open(&path).take_signals(&run).await, Ok(vec![]), "taken for good");
+    assert_eq!(take_signals(&open(&path), &run).await, Ok(vec![]), "taken for good");
 }
 
 #[tokio::test]
@@ -119,8 +119,8 @@ async fn handles_on_one_file_see_and_fence_each_other() {
     two.append(&run, new, next()).await.unwrap();
     assert_eq!(one.read(&run, 0).await.unwrap().len(), 2);
     one.signal(&run, Signal::Cancel { run: run.clone(), by: "one".into() }).await.unwrap();
-    assert_eq!(two.take_signals(&run).await.unwrap().len(), 1);
-    assert_eq!(one.take_signals(&run).await, Ok(vec![]));
+    assert_eq!(take_signals(&two, &run).await.unwrap().len(), 1);
+    assert_eq!(take_signals(&one, &run).await, Ok(vec![]));
     drop(two);
     assert_eq!(one.roots(9).await.unwrap().len(), 1, "closing one handle does not disturb the other");
 }

@@ -6,6 +6,7 @@ use deputize_adapters::store::sqlite::{SqliteStore, Sync};
 use deputize_core::id::RunId;
 use deputize_runtime::port::{EventStore as _, Signal, StoreError};
 use deputize_testkit::sample::{append, said, start, woke};
+use deputize_testkit::store::take_signals;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -71,7 +72,7 @@ async fn processes_write_at_once_and_lose_nothing() {
         expected.extend((1..EVENTS).map(|seq| said(seq, seq, &format!("{number} {seq}"))));
         assert_eq!(store.read(&run, 0).await.unwrap(), expected);
     }
-    let signals = store.take_signals(&RunId::new("shared")).await.unwrap();
+    let signals = take_signals(&store, &RunId::new("shared")).await.unwrap();
     assert_eq!(signals.len() as u64, PROCESSES * (EVENTS - 1));
 }
 

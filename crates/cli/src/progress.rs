@@ -81,6 +81,10 @@ impl<'a> Progress<'a> {
                 let after = if matches!(then, Then::Retry { .. }) { "is done again" } else { "is given up" };
                 Some(self.line(path, label, &format!("was under way when the run stopped, {after}")))
             }
+            Event::StepInterrupted { presumed, .. } => {
+                self.tokens = self.tokens.saturating_add(presumed.usage.tokens());
+                None
+            }
             Event::CancelRequested { by } => Some(format!("{path}  cancelled by {by}")),
             Event::RunFinished { summary } if *run != self.root => {
                 Some(format!("{path}  {}", text::people_word(summary.status.word(), summary.partial)))

@@ -29,7 +29,7 @@ impl Clock for TokioClock {
         self.base.plus(u64::try_from(self.from.elapsed().as_millis()).unwrap_or(u64::MAX))
     }
     fn sleep_until(&self, at: Time) -> Pending<'static, ()> {
-        // Never longer than a day at once: far deadlines must not overflow tokio's timer.
+        // A moment too far for the timer is taken as a day; who waits for it looks at the clock again.
         let wait = Duration::from_millis(at.since(self.base).min(u64::MAX / 4));
         let deadline = self.from.checked_add(wait).unwrap_or_else(|| self.from + Duration::from_secs(86_400));
         Box::pin(tokio::time::sleep_until(deadline))

@@ -1,6 +1,6 @@
 //! Starting and resuming trees. Owns the handle that an operator holds; the driver behind it owns the tree.
 
-use crate::driver::{Control, DriveError, Driver, Halt, World, program_rev};
+use crate::driver::{Control, DriveError, Driver, Halt, PROGRAM_REV, World};
 use crate::live::{BUFFER, Live};
 use crate::port::StoreError;
 use deputize_core::brief::{Brief, Incomplete};
@@ -115,7 +115,7 @@ impl Handle {
     pub async fn wait(self) -> Result<Halt, DriveError> {
         match self.driver.await {
             Ok(result) => result,
-            Err(e) => Err(DriveError::Store(StoreError::Failed(format!("the driver broke down: {e}")))),
+            Err(e) => Err(DriveError::Broken(e.to_string())),
         }
     }
     /// Ends the driver at once, as a crash would; for tests and for a second interrupt.
@@ -146,7 +146,7 @@ pub async fn start(world: World, launch: Launch) -> Result<Ready, StartError> {
 /// taken up too and ends at once with its recorded result.
 ///
 /// # Errors
-/// There is no such run, its log cannot be read, or the store failed.
+/// There is no such run, its log cannot be read, it was started with another team, or the store failed.
 pub async fn resume(world: World, root: &RunId, team: Arc<Team>, setup: Digest) -> Result<Ready, StartError> {
     let epoch = world.store.lease(root).await?;
     let mut ready = ready(world, team, setup, root.clone(), epoch);
@@ -193,7 +193,7 @@ fn started(
         definition: agent.digest(),
         team: blob,
         team_name: team.name.clone(),
-        program_rev: program_rev(),
+        program_rev: PROGRAM_REV,
         choices,
     }
 }

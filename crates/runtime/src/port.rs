@@ -204,6 +204,15 @@ pub enum Signal {
     },
 }
 
+/// A signal that has not been acknowledged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Its number in the store; later signals have greater ones.
+    pub id: u64,
+    /// What is asked.
+    pub signal: Signal,
+}
+
 /// Logs of runs. Reads may lag behind nothing: what `append` returned for is seen by every later read.
 pub trait EventStore: Send + Sync {
     /// Takes the tree over: every append of an earlier epoch fails from now on. Returns the new epoch, from 1.
@@ -220,8 +229,10 @@ pub trait EventStore: Send + Sync {
     fn find<'a>(&'a self, prefix: &'a str, most: usize) -> Pending<'a, Result<Vec<RunHead>, StoreError>>;
     /// Leaves a signal for the driver of a tree.
     fn signal<'a>(&'a self, root: &'a RunId, signal: Signal) -> Pending<'a, Result<(), StoreError>>;
-    /// Signals of a tree that have not been taken yet, in order; each is returned once.
-    fn take_signals<'a>(&'a self, root: &'a RunId) -> Pending<'a, Result<Vec<Signal>, StoreError>>;
+    /// Signals of a tree that have not been acknowledged, in order.
+    fn signals<'a>(&'a self, root: &'a RunId) -> Pending<'a, Result<Vec<Waiting>, StoreError>>;
+    /// What these signals asked for is durable: they are not returned again. Unknown numbers are ignored.
+    fn acknowledge<'a>(&'a self, root: &'a RunId, ids: Vec<u64>) -> Pending<'a, Result<(), StoreError>>;
 }
 
 /// Content beside the logs, by its digest.

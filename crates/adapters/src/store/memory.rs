@@ -6,7 +6,7 @@ use super::head::{self, Head};
 use deputize_core::digest;
 use deputize_core::event::Recorded;
 use deputize_core::id::{Digest, RunId};
-use deputize_runtime::port::{Append, BlobStore, EventStore, Pending, RunHead, Signal, StoreError};
+use deputize_runtime::port::{Append, BlobStore, EventStore, Pending, RunHead, Signal, StoreError, Waiting};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -22,7 +22,8 @@ pub struct MemoryStore {
 struct State {
     logs: BTreeMap<RunId, Log>,
     leases: BTreeMap<RunId, u64>,
-    signals: BTreeMap<RunId, Vec<Signal>>,
+    signals: BTreeMap<RunId, Vec<Waiting>>,
+    last_signal: u64,
     blobs: BTreeMap<Digest, Vec<u8>>,
 }
 
@@ -141,13 +142,25 @@ impl EventStore for MemoryStore {
 
     fn signal<'a>(&'a self, root: &'a RunId, signal: Signal) -> Pending<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            self.state().signals.entry(root.clone()).or_default().push(signal);
+            let mut state = self.state();
+            state.last_signal += 1;
+            let id = state.last_signal;
+            state.signals.entry(root.clone()).or_default().push(Waiting { id, signal });
             Ok(())
         })
     }
 
-    fn take_signals<'a>(&'a self, root: &'a RunId) -> Pending<'a, Result<Vec<Signal>, StoreError>> {
-        Box::pin(async move { Ok(self.state().signals.remove(root).unwrap_or_default()) })
+    fn signals<'a>(&'a self, root: &'a RunId) -> Pending<'a, Result<Vec<Waiting>, StoreError>> {
+        Box::pin(async move { Ok(self.state().signals.get(root).cloned().unwrap_or_default()) })
+    }
+
+    fn acknowledge<'a>(&'a self, root: &'a RunId, ids: Vec<u64>) -> Pending<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            if let Some(waiting) = self.state().signals.get_mut(root) {
+                waiting.retain(|w| !ids.contains(&w.id));
+            }
+            Ok(())
+        })
     }
 }
 

@@ -9,7 +9,7 @@ mod settle;
 mod slots;
 
 use crate::live::Live;
-use crate::port::{Append, Clock, Ids, Model, Signal, Store, StoreError, Tools};
+use crate::port::{Append, Clock, Ids, Model, Signal, Store, StoreError, Tools, Waiting};
 use deputize_core::budget::Spend;
 use deputize_core::code::Code;
 use deputize_core::definition::Team;
@@ -18,7 +18,7 @@ use deputize_core::id::{Digest, Label, RunId};
 use deputize_core::run::{Command, Delivery, RunState};
 use deputize_core::step::Note;
 use deputize_core::summary::Summary;
-pub(crate) use settle::program_rev;
+pub(crate) use settle::PROGRAM_REV;
 use slots::Slots;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -63,6 +63,17 @@ pub enum DriveError {
     /// There is no such run.
     #[error("there is no run {0}")]
     NoRun(RunId),
+    /// The run was started with another team, another definition or another revision of its program.
+    #[error("run {run} cannot be taken up: its {what} is not the one it was started with")]
+    Changed {
+        /// The run.
+        run: RunId,
+        /// What differs.
+        what: &'static str,
+    },
+    /// A fault of the driver itself; the log is intact.
+    #[error("the driver broke down: {0}")]
+    Broken(String),
     /// The log is not one of a run.
     #[error("the log of {0} does not begin with the start of a run")]
     NoStart(RunId),
@@ -173,16 +184,6 @@ impl Driver {
         }
     }
 
-    /// A command for one run: its events are evolved and wait for the next append.
-    fn command(&mut self, run: &RunId, command: Command) {
-        let Some(node) = self.nodes.get(run) else { return };
-        let events = node.state.decide(&self.team, command);
-        if !events.is_empty() {
-            self.record(run, events);
-            self.dirty.insert(run.clone());
-        }
-    }
-
     /// Numbers events, folds them, and queues them for the next append. Nothing is performed before that append is durable;
     /// if it fails, this driver ends and its states with it.
     fn record(&mut self, run: &RunId, events: Vec<Event>) {
@@ -237,27 +238,54 @@ impl Driver {
         }
     }
 
+    /// Takes up what other processes asked for. A signal is acknowledged once what it asked for is durable; one for a run
+    /// that is about to exist is looked at again.
     async fn signals(&mut self) -> Result<(), DriveError> {
-        for signal in self.world.store.take_signals(&self.root).await? {
+        let mut heard = Vec::new();
+        for Waiting { id, signal } in self.world.store.signals(&self.root).await? {
             match signal {
+                Signal::Cancel { run, .. } if !self.nodes.contains_key(&run) && self.is_reserved(&run) => continue,
                 Signal::Cancel { run, by } => self.cancel(&run, &by),
             }
+            heard.push(id);
+        }
+        if !heard.is_empty() {
+            self.flush().await?;
+            self.world.store.acknowledge(&self.root, heard).await?;
         }
         Ok(())
     }
 
-    /// Nothing new starts; what lands within the grace is recorded.
+    /// Whether an open delegation leads to this run or to one above it.
+    fn is_reserved(&self, run: &RunId) -> bool {
+        let leads = |node: &Node| {
+            let Some(started) = node.state.started() else { return false };
+            let open = node.state.open().into_iter().map(|l| started.run.child(l));
+            open.filter(|child| !self.nodes.contains_key(child))
+                .any(|child| run == &child || run.as_str().starts_with(&format!("{child}/")))
+        };
+        self.nodes.values().any(leads)
+    }
+
+    /// Nothing new starts; what lands within the grace is recorded as it lands, what does not is recorded as interrupted.
     async fn interrupt(mut self) -> Result<Halt, DriveError> {
         let until = self.world.clock.now().plus(GRACE);
         while self.nodes.values().any(|n| n.launched.values().any(Option::is_some)) {
             tokio::select! {
                 biased;
-                Some(landed) = self.landed.recv() => self.take(landed),
+                Some(landed) = self.landed.recv() => {
+                    self.take(landed);
+                    self.flush().await?;
+                }
                 () = self.world.clock.sleep_until(until) => break,
             }
         }
-        self.flush().await?;
         self.abort_all();
+        let runs: Vec<RunId> = self.nodes.keys().cloned().collect();
+        for run in runs {
+            self.command(&run, Command::Interrupt);
+        }
+        self.flush().await?;
         Ok(Halt::Interrupted)
     }
 

@@ -13,7 +13,8 @@ use deputize_core::run::{Delivery, RunState};
 use deputize_core::step::{Ask, Failure, Note, Product};
 use futures_util::FutureExt;
 use serde_json::Value;
-use std::panic::AssertUnwindSafe;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -50,7 +51,10 @@ impl Driver {
         let report = Report { who, land };
         let task = match &*step.ask {
             Ask::Model { .. } => {
-                let request = context::render(&node.state, &self.team, label);
+                let rendered = catch_unwind(AssertUnwindSafe(|| context::render(&node.state, &self.team, label)));
+                let Ok(request) = rendered else {
+                    return self.abandon(run, code::RUN_PANICKED, "the request of this run broke down".into());
+                };
                 let Some(request) = request.filter(|r| step.digest.as_ref() == Some(&digest::of(r))) else {
                     let why = format!("step {label} was recorded with other bytes than this build makes");
                     return self.abandon(run, code::RUN_DIVERGED, why);
@@ -65,7 +69,7 @@ impl Driver {
                     Job { name: name.clone(), arguments: arguments.clone(), note: step.note.clone(), limit, most };
                 tokio::spawn(tool(world, report, job))
             }
-            Ask::Probe { path } => tokio::spawn(probe(world, report, path.clone())),
+            Ask::Probe { path } => tokio::spawn(probe(world, report, path.clone(), self.team.tool_timeout.default)),
             Ask::Delegate { .. } | Ask::Decide { .. } => return,
         };
         let handle = task.abort_handle();
@@ -83,8 +87,14 @@ impl Driver {
     }
 }
 
+/// The outcome of some work, or that it broke down. The port is called inside, so that one that breaks down before it has
+/// made its future is caught like any other.
+async fn guarded<T>(work: impl Future<Output = T>) -> Result<T, Box<dyn Any + Send>> {
+    AssertUnwindSafe(work).catch_unwind().await
+}
+
 async fn model(world: World, report: Report, request: Request, role: Option<String>, delta: Delta) {
-    let call = AssertUnwindSafe(world.model.call(&report.who, &request, delta)).catch_unwind().await;
+    let call = guarded(async { world.model.call(&report.who, &request, delta).await }).await;
     let spent = |usage: Usage| spend(role.as_deref(), &request.model, usage);
     let (delivery, spent) = match call {
         Ok(Ok(reply)) => (Delivery::Product(Product::Turn(Arc::new(reply.turn))), spent(reply.usage)),
@@ -111,33 +121,18 @@ struct Job {
     most: u64,
 }
 
+/// What a tool gave.
+enum Given {
+    Note(Note),
+    Text(String),
+}
+
 async fn tool(world: World, report: Report, job: Job) {
-    let empty = Value::Null;
-    let arguments = match &job.arguments {
-        Arguments::Json(value) => value,
-        Arguments::Malformed(_) => &empty, // the gate let no such call through
-    };
-    if job.note.is_none() {
-        match AssertUnwindSafe(world.tools.prepare(&report.who, &job.name, arguments)).catch_unwind().await {
-            Ok(Ok(None)) => {}
-            Ok(Ok(Some(note))) => return report.prepared(note),
-            Ok(Err(failure)) => return report.ended(Delivery::Failure(failure), one_call()),
-            Err(_) => return report.ended(Delivery::Failure(broke_down(&job.name)), one_call()),
-        }
-    }
-    let until = world.clock.now().plus(job.limit);
-    let work =
-        AssertUnwindSafe(world.tools.perform(&report.who, &job.name, arguments, job.note.as_ref())).catch_unwind();
-    let result = tokio::select! {
-        result = work => result.unwrap_or_else(|_| Err(broke_down(&job.name))),
-        () = world.clock.sleep_until(until) => {
-            let why = format!("{} did not answer within {} s", job.name, job.limit.div_ceil(1000));
-            Err(Failure::fixed(code::TOOL_TIMEOUT, why))
-        }
-    };
+    let result = bounded(&world, job.limit, job.name.as_str(), work(&world, &report.who, &job)).await;
     let delivery = match result {
         Err(failure) => Delivery::Failure(failure),
-        Ok(text) => match output(&world, text, job.most).await {
+        Ok(Given::Note(note)) => return report.prepared(note),
+        Ok(Given::Text(text)) => match output(&world, text, job.most).await {
             Ok(output) => Delivery::Product(Product::Output(Arc::new(output))),
             Err(why) => Delivery::Failure(Failure::fixed(code::TOOL_FAILED, why)),
         },
@@ -145,12 +140,43 @@ async fn tool(world: World, report: Report, job: Job) {
     report.ended(delivery, one_call());
 }
 
-fn one_call() -> Spend {
-    Spend { tool_calls: 1, ..Spend::default() }
+/// Looks at the world first, where the tool wants to; with a note in the log it does its work.
+async fn work(world: &World, who: &Who, job: &Job) -> Result<Given, Failure> {
+    let empty = Value::Null;
+    let arguments = match &job.arguments {
+        Arguments::Json(value) => value,
+        Arguments::Malformed(_) => &empty, // the gate let no such call through
+    };
+    if job.note.is_none()
+        && let Some(note) = world.tools.prepare(who, &job.name, arguments).await?
+    {
+        return Ok(Given::Note(note));
+    }
+    world.tools.perform(who, &job.name, arguments, job.note.as_ref()).await.map(Given::Text)
 }
 
-fn broke_down(name: &ToolName) -> Failure {
-    Failure::fixed(code::TOOL_PANICKED, format!("the tool {name} broke down"))
+/// Work of a tool, bounded in time; that it breaks down is an outcome like any other.
+async fn bounded<T>(
+    world: &World,
+    limit: u64,
+    name: &str,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let until = world.clock.now().plus(limit);
+    tokio::select! {
+        result = guarded(work) => {
+            let broken = || Failure::fixed(code::TOOL_PANICKED, format!("the tool {name} broke down"));
+            result.unwrap_or_else(|_| Err(broken()))
+        }
+        () = world.clock.sleep_until(until) => {
+            let why = format!("{name} did not answer within {} s", limit.div_ceil(1000));
+            Err(Failure::fixed(code::TOOL_TIMEOUT, why))
+        }
+    }
+}
+
+fn one_call() -> Spend {
+    Spend { tool_calls: 1, ..Spend::default() }
 }
 
 /// Bounds what a model sees; the whole is kept beside the log.
@@ -164,7 +190,11 @@ async fn output(world: &World, text: String, most: u64) -> Result<ToolOutput, St
     Ok(ToolOutput { text: shown, whole: Some(BlobRef { sha256, len }) })
 }
 
-async fn probe(world: World, report: Report, path: String) {
-    let found = world.tools.exists(&path).await;
-    report.ended(Delivery::Product(Product::Exists(found)), Spend::default());
+async fn probe(world: World, report: Report, path: String, limit: u64) {
+    let look = async { Ok(world.tools.exists(&path).await) };
+    let delivery = match bounded(&world, limit, "look at a file", look).await {
+        Ok(found) => Delivery::Product(Product::Exists(found)),
+        Err(failure) => Delivery::Failure(failure),
+    };
+    report.ended(delivery, Spend::default());
 }

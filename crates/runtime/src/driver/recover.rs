@@ -1,6 +1,6 @@
-//! Taking a tree up: fold its logs, say what is in doubt, go on. Also how a new tree begins: the same path with no logs.
+//! Taking a tree up: fold its logs, say what is in doubt, go on as if nothing had been. And how a new tree begins.
 
-use super::{DriveError, Driver};
+use super::{DriveError, Driver, PROGRAM_REV};
 use deputize_core::event::Started;
 use deputize_core::id::RunId;
 use deputize_core::run::{Command, RunState};
@@ -26,22 +26,33 @@ impl Driver {
                 continue; // reserved in the parent, not created yet: launching does it
             }
             let state = RunState::fold(&log);
-            if state.started().is_none() {
-                return Err(DriveError::NoStart(run));
-            }
+            let Some(started) = state.started() else { return Err(DriveError::NoStart(run)) };
+            self.same(started)?;
             todo.extend(children(&state));
             found.push((run, state));
         }
         // The pause is the same for all: from the last event of the whole tree. What a run spent waiting before it counts.
-        let last = found.iter().map(|(_, s)| s.now()).max().unwrap_or_default();
+        let last = found.iter().map(|(_, s)| s.latest()).max().unwrap_or_default();
         let idle = self.world.clock.now().since(last);
         for (run, state) in found {
-            let now = state.now().plus(idle);
+            let now = state.latest().plus(idle);
             self.adopt(run.clone(), state);
             self.command(&run, Command::Recover { now });
             self.dirty.insert(run);
         }
         Ok(())
+    }
+
+    /// A run goes on only as what it was started as.
+    fn same(&self, started: &Started) -> Result<(), DriveError> {
+        let changed = |what| Err(DriveError::Changed { run: started.run.clone(), what });
+        if started.team != self.team_blob {
+            return changed("team");
+        }
+        if self.team.agents.get(&started.agent).is_none_or(|a| a.digest() != started.definition) {
+            return changed("definition");
+        }
+        if started.program_rev != PROGRAM_REV { changed("program") } else { Ok(()) }
     }
 }
 

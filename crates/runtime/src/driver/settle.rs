@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Revision of the labels that the programs of this build use.
-const PROGRAM_REV: u32 = 1;
+/// Revision of the labels that the programs of this build use; a log of another revision is not taken up.
+pub(crate) const PROGRAM_REV: u32 = 1;
 
 impl Driver {
     pub(super) async fn settle(&mut self) -> Result<(), DriveError> {
@@ -52,11 +52,33 @@ impl Driver {
                     }
                 },
             };
-            let Next { events, stop } = next;
-            if events.is_empty() {
+            let Next { mut events, stop } = next;
+            // Any prefix of what follows may be appended; a run's own work follows once the run holds a slot.
+            let work = events.iter().position(is_work);
+            let waits = work.filter(|_| !self.slots.enter(run));
+            if let Some(at) = waits {
+                events.truncate(at);
+            }
+            let more = !events.is_empty() && waits.is_none();
+            self.record(run, events);
+            if !more {
                 return stop;
             }
-            self.record(run, events);
+        }
+    }
+
+    /// A command for one run: its events are folded and wait for the next append.
+    pub(super) fn command(&mut self, run: &RunId, command: Command) {
+        let Some(node) = self.nodes.get(run) else { return };
+        let now = self.world.clock.now();
+        // What a model or a tool gave goes through validators here: one that breaks down ends its run, not the tree.
+        match catch_unwind(AssertUnwindSafe(|| node.state.decide(&self.team, now, command))) {
+            Ok(events) if events.is_empty() => {}
+            Ok(events) => {
+                self.record(run, events);
+                self.dirty.insert(run.clone());
+            }
+            Err(_) => self.abandon(run, code::RUN_PANICKED, "an outcome of this run broke its checks".into()),
         }
     }
 
@@ -127,7 +149,6 @@ impl Driver {
         if let Some(Some(task)) = node.launched.remove(label) {
             task.abort();
         }
-        self.slots.forget(run, label);
         let delivery = Delivery::Failure(stopped());
         self.command(run, Command::Deliver { label: label.clone(), attempt, delivery, spent: Spend::default() });
     }
@@ -139,10 +160,9 @@ impl Driver {
             node.state.open().into_iter().filter(|l| !node.launched.contains_key(*l)).cloned().collect();
         for label in new {
             let Some(step) = self.nodes.get(run).and_then(|n| n.state.step(&label)) else { continue };
-            if let Some(delegation) = step.delegation.clone() {
-                self.open_child(run, &label, &delegation);
-            } else if self.slots.enter(run, &label) {
-                self.perform(run, &label);
+            match step.delegation.clone() {
+                Some(delegation) => self.open_child(run, &label, &delegation),
+                None => self.perform(run, &label),
             }
         }
     }
@@ -199,7 +219,7 @@ impl Driver {
             }
         }
         while let Some(run) = self.slots.next() {
-            self.launch(&run);
+            self.dirty.insert(run);
         }
     }
 
@@ -212,7 +232,7 @@ impl Driver {
     }
 }
 
-/// The first event of a root run.
-pub(crate) fn program_rev() -> u32 {
-    PROGRAM_REV
+/// Whether an event starts work of the run itself, which needs a slot.
+fn is_work(event: &Event) -> bool {
+    matches!(event, Event::StepStarted(start) if start.delegation.is_none())
 }

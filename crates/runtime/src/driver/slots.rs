@@ -1,30 +1,31 @@
 //! Slots: how many runs of a tree work at the same time. A run holds one while a model or tool step of its own is under
-//! way; one that only waits for children holds none. Slots are the driver's, not the log's.
+//! way; one that only waits for children holds none. A run gets its slot before its step is started, so that what is
+//! started is also launched. Slots are the driver's, not the log's; who waits longest is next.
 
-use deputize_core::id::{Label, RunId};
+use deputize_core::id::RunId;
 use std::collections::{BTreeSet, VecDeque};
 
 pub(super) struct Slots {
     most: usize,
     held: BTreeSet<RunId>,
-    queue: VecDeque<(RunId, Label)>,
+    line: VecDeque<RunId>,
 }
 
 impl Slots {
     pub(super) fn new(most: u32) -> Slots {
-        Slots { most: most.max(1) as usize, held: BTreeSet::new(), queue: VecDeque::new() }
+        Slots { most: most.max(1) as usize, held: BTreeSet::new(), line: VecDeque::new() }
     }
-    /// Whether this step may go on now; else it waits in line, once.
-    pub(super) fn enter(&mut self, run: &RunId, label: &Label) -> bool {
+    /// Whether the run may work now; else it waits in line, once.
+    pub(super) fn enter(&mut self, run: &RunId) -> bool {
         if self.held.contains(run) {
             return true;
         }
-        if self.held.len() < self.most {
+        if self.line.is_empty() && self.held.len() < self.most {
             self.held.insert(run.clone());
             return true;
         }
-        if !self.queue.iter().any(|(r, l)| r == run && l == label) {
-            self.queue.push_back((run.clone(), label.clone()));
+        if !self.line.contains(run) {
+            self.line.push_back(run.clone());
         }
         false
     }
@@ -32,18 +33,17 @@ impl Slots {
     pub(super) fn leave(&mut self, run: &RunId) {
         self.held.remove(run);
     }
+    /// The runs that hold a slot.
     pub(super) fn holders(&self) -> Vec<RunId> {
         self.held.iter().cloned().collect()
     }
-    /// The run that has waited longest, while there is a free slot for it.
+    /// Gives a free slot to the run that has waited longest.
     pub(super) fn next(&mut self) -> Option<RunId> {
         if self.held.len() >= self.most {
             return None;
         }
-        self.queue.pop_front().map(|(run, _)| run)
-    }
-    /// Takes a run's steps out of the line.
-    pub(super) fn forget(&mut self, run: &RunId, label: &Label) {
-        self.queue.retain(|(r, l)| r != run || l != label);
+        let run = self.line.pop_front()?;
+        self.held.insert(run.clone());
+        Some(run)
     }
 }

@@ -1,7 +1,13 @@
 //! Trees on the virtual clock: order, isolation of faults, deadlines, retries, cancel, interrupt, crash and recovery.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test stops at what it did not expect")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test stops at what it did not expect"
+)]
 
 mod crash;
 mod faults;
 mod order;
+mod ports;
 mod stop;

@@ -188,3 +188,105 @@ lead/worker:
     assert_eq!(finished(ready.run().await).status, Terminal::Deadline);
     assert_eq!(last(&stage).await.since(Time(90_000_000)), 4_000, "6 of the 10 s were used before the crash");
 }
+
+/// A stage on which one slot serves two children, and the first of them hangs.
+fn narrow() -> Stage {
+    let mut team = team(&[("lead", &["worker"]), ("worker", &[])]);
+    team.budget.concurrency = 1;
+    let script = "
+lead:
+  - calls: [{delegate: {agent: worker, objective: one}}, {delegate: {agent: worker, objective: two}}]
+  - text: both are in
+lead/worker#1: [{fault: hang}]
+lead/worker#2: [{text: two}]
+";
+    Stage::new(team, script)
+}
+
+// What only waited for a slot was never started: no crash makes it doubtful, and nothing is booked for it.
+#[tokio::test(start_paused = true)]
+async fn a_step_is_started_only_when_its_run_has_a_slot() {
+    let stage = narrow();
+    for _ in 0..4 {
+        let world = stage.world();
+        let root = RunId::new(ROOT);
+        let setup = deputize_core::digest::of_bytes(b"{}");
+        let ready = if stage.log(ROOT).await.is_empty() {
+            stage.ready_on(world).await.unwrap()
+        } else {
+            deputize_runtime::resume(world, &root, stage.team.clone(), setup).await.unwrap()
+        };
+        let mut live = ready.watch();
+        let handle = ready.go();
+        let calling = |item: &Live| match item {
+            Live::Event { path, record, .. } => {
+                path.as_str() == "lead/worker#1" && matches!(record.event, Event::StepStarted(_))
+            }
+            Live::Delta { .. } => false,
+        };
+        while !calling(&live.recv().await.unwrap()) {}
+        handle.kill();
+    }
+    let log = stage.events("r/t1/c1").await;
+    assert!(!log.iter().any(|e| matches!(e, Event::StepStarted(_) | Event::StepInDoubt { .. })), "{log:?}");
+}
+
+// An interrupt is no crash: however often, it makes no step doubtful.
+#[tokio::test(start_paused = true)]
+async fn interrupts_do_not_wear_a_step_out() {
+    let stage = narrow();
+    let root = RunId::new(ROOT);
+    let setup = deputize_core::digest::of_bytes(b"{}");
+    for _ in 0..6 {
+        let ready = if stage.log(ROOT).await.is_empty() {
+            stage.ready_on(stage.world()).await.unwrap()
+        } else {
+            deputize_runtime::resume(stage.world(), &root, stage.team.clone(), setup.clone()).await.unwrap()
+        };
+        let mut live = ready.watch();
+        let handle = ready.go();
+        while !matches!(live.recv().await.unwrap(), Live::Event { path, record, .. }
+            if path.as_str() == "lead/worker#1" && matches!(record.event, Event::StepStarted(_)))
+        {}
+        handle.control(Control::Interrupt);
+        assert!(matches!(handle.wait().await, Ok(Halt::Interrupted)));
+    }
+    let script = "lead: [{text: x}, {text: both are in}]\nlead/worker#1: [{text: one}]\nlead/worker#2: [{text: two}]\n";
+    let script = deputize_testkit::scripted::Script::parse("s.yaml", script).unwrap();
+    let stage = Stage { model: Arc::new(deputize_adapters::provider::Scripted::new(script)), ..stage };
+    assert_eq!(stage.resume().await.status, Terminal::Succeeded);
+    let doubts = stage.events("r/t1/c0").await.iter().filter(|e| matches!(e, Event::StepInDoubt { .. })).count();
+    assert_eq!(doubts, 0);
+}
+
+// A signal counts as taken once what it asks for is durable.
+#[tokio::test(start_paused = true)]
+async fn a_signal_survives_a_driver_that_dies_before_it_took_effect() {
+    let stage = hanging();
+    let handle = until_deep(stage.ready_on(stage.world()).await.unwrap()).await;
+    handle.kill();
+    let (root, by) = (RunId::new(ROOT), "another process".to_string());
+    stage.store.signal(&root, Signal::Cancel { run: root.clone(), by }).await.unwrap();
+    let setup = deputize_core::digest::of_bytes(b"{}");
+    let dead = Arc::new(FullDisk::after(stage.store.clone(), 0));
+    if let Ok(ready) = deputize_runtime::resume(stage.world_on(dead), &root, stage.team.clone(), setup).await {
+        assert!(ready.run().await.is_err());
+    }
+    assert_eq!(stage.resume().await.status, Terminal::Cancelled);
+    assert!(stage.store.signals(&root).await.unwrap().is_empty(), "and then it is taken");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tree_is_taken_up_only_as_what_it_was_started_as() {
+    let stage = hanging();
+    let handle = until_deep(stage.ready_on(stage.world()).await.unwrap()).await;
+    handle.kill();
+    let mut other = deputize_core::definition::Team::clone(&stage.team);
+    other.agents.get_mut("worker").unwrap().body = "You are somebody else.".into();
+    let setup = deputize_core::digest::of_bytes(b"{}");
+    let taken = deputize_runtime::resume(stage.world(), &RunId::new(ROOT), Arc::new(other), setup).await;
+    assert!(taken.is_err(), "another definition");
+    let setup = deputize_core::digest::of_bytes(b"other");
+    let taken = deputize_runtime::resume(stage.world(), &RunId::new(ROOT), stage.team.clone(), setup).await;
+    assert!(taken.is_err(), "another setup");
+}

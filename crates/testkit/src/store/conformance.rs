@@ -281,18 +281,30 @@ async fn hands_signals_out_once(store: &impl Store) {
     let (run, other) = (id("a"), id("b"));
     begin(store, &run, 1).await;
     let cancel = |run: &str, by: &str| Signal::Cancel { run: id(run), by: by.into() };
-    assert_eq!(store.take_signals(&run).await, Ok(vec![]));
+    assert_eq!(take_signals(store, &run).await, Ok(vec![]));
     for by in ["z", "a", "a", "m\u{0}\"é"] {
         store.signal(&run, cancel("a/t1/c0", by)).await.unwrap();
     }
     store.signal(&other, cancel("b", "you")).await.unwrap();
     let expected = ["z", "a", "a", "m\u{0}\"é"].map(|by| cancel("a/t1/c0", by));
-    assert_eq!(store.take_signals(&run).await.unwrap(), expected, "in order, equal ones too");
-    assert_eq!(store.take_signals(&run).await, Ok(vec![]), "each once");
+    let waiting = store.signals(&run).await.unwrap();
+    assert_eq!(store.signals(&run).await.unwrap(), waiting, "again until they are acknowledged");
+    assert!(waiting.is_sorted_by(|a, b| a.id < b.id));
+    store.acknowledge(&other, waiting.iter().map(|w| w.id).collect()).await.unwrap();
+    assert_eq!(store.signals(&run).await.unwrap(), waiting, "only by their own tree");
+    assert_eq!(take_signals(store, &run).await.unwrap(), expected, "in order, equal ones too");
+    assert_eq!(take_signals(store, &run).await, Ok(vec![]), "each once");
     store.signal(&run, cancel("a", "later")).await.unwrap();
-    assert_eq!(store.take_signals(&run).await, Ok(vec![cancel("a", "later")]));
-    assert_eq!(store.take_signals(&other).await, Ok(vec![cancel("b", "you")]), "trees have signals of their own");
-    assert_eq!(store.take_signals(&id("nobody")).await, Ok(vec![]));
+    assert_eq!(take_signals(store, &run).await, Ok(vec![cancel("a", "later")]));
+    assert_eq!(take_signals(store, &other).await, Ok(vec![cancel("b", "you")]), "trees have signals of their own");
+    assert_eq!(take_signals(store, &id("nobody")).await, Ok(vec![]));
+}
+
+/// The signals of a tree, each acknowledged.
+pub async fn take_signals(store: &impl Store, root: &RunId) -> Result<Vec<Signal>, StoreError> {
+    let waiting = store.signals(root).await?;
+    store.acknowledge(root, waiting.iter().map(|w| w.id).collect()).await?;
+    Ok(waiting.into_iter().map(|w| w.signal).collect())
 }
 
 async fn keeps_blobs(store: &impl Store) {

@@ -3,7 +3,7 @@
 
 use deputize_core::event::Recorded;
 use deputize_core::id::{Digest, RunId};
-use deputize_runtime::port::{Append, BlobStore, EventStore, Pending, RunHead, Signal, StoreError};
+use deputize_runtime::port::{Append, BlobStore, EventStore, Pending, RunHead, Signal, StoreError, Waiting};
 use tokio::sync::Mutex;
 
 /// Where a [`CrashStore`] dies.
@@ -130,8 +130,11 @@ impl<S: EventStore> EventStore for CrashStore<S> {
     fn signal<'a>(&'a self, root: &'a RunId, signal: Signal) -> Pending<'a, Result<(), StoreError>> {
         Box::pin(async move { self.alive().await?.signal(root, signal).await })
     }
-    fn take_signals<'a>(&'a self, root: &'a RunId) -> Pending<'a, Result<Vec<Signal>, StoreError>> {
-        Box::pin(async move { self.alive().await?.take_signals(root).await })
+    fn signals<'a>(&'a self, root: &'a RunId) -> Pending<'a, Result<Vec<Waiting>, StoreError>> {
+        Box::pin(async move { self.alive().await?.signals(root).await })
+    }
+    fn acknowledge<'a>(&'a self, root: &'a RunId, ids: Vec<u64>) -> Pending<'a, Result<(), StoreError>> {
+        Box::pin(async move { self.alive().await?.acknowledge(root, ids).await })
     }
 }
 

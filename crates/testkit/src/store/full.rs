@@ -2,7 +2,7 @@
 
 use deputize_core::event::Recorded;
 use deputize_core::id::{Digest, RunId};
-use deputize_runtime::port::{Append, BlobStore, EventStore, Pending, RunHead, Signal, StoreError};
+use deputize_runtime::port::{Append, BlobStore, EventStore, Pending, RunHead, Signal, StoreError, Waiting};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Room that never ends.
@@ -67,8 +67,11 @@ impl<S: EventStore> EventStore for FullDisk<S> {
     fn signal<'a>(&'a self, root: &'a RunId, signal: Signal) -> Pending<'a, Result<(), StoreError>> {
         Box::pin(async move { self.room(0)?.signal(root, signal).await })
     }
-    fn take_signals<'a>(&'a self, root: &'a RunId) -> Pending<'a, Result<Vec<Signal>, StoreError>> {
-        Box::pin(async move { self.room(0)?.take_signals(root).await })
+    fn signals<'a>(&'a self, root: &'a RunId) -> Pending<'a, Result<Vec<Waiting>, StoreError>> {
+        Box::pin(async move { self.room(0)?.signals(root).await })
+    }
+    fn acknowledge<'a>(&'a self, root: &'a RunId, ids: Vec<u64>) -> Pending<'a, Result<(), StoreError>> {
+        Box::pin(async move { self.room(0)?.acknowledge(root, ids).await })
     }
 }
 

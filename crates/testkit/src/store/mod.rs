@@ -6,6 +6,6 @@ mod crash;
 mod full;
 pub mod sample;
 
-pub use conformance::conformance;
+pub use conformance::{conformance, take_signals};
 pub use crash::{CrashStore, Cut};
 pub use full::FullDisk;

@@ -19,7 +19,7 @@ use super::codec;
 use deputize_core::digest;
 use deputize_core::event::Recorded;
 use deputize_core::id::{Digest, RunId};
-use deputize_runtime::port::{Append, BlobStore, EventStore, Pending, RunHead, Signal, StoreError};
+use deputize_runtime::port::{Append, BlobStore, EventStore, Pending, RunHead, Signal, StoreError, Waiting};
 use open::Opener;
 use read::Readers;
 use std::path::Path;
@@ -126,16 +126,14 @@ impl EventStore for SqliteStore {
         Box::pin(self.inner.writer.submit(0, move |conn| write::signal(conn, &root, &signal)))
     }
 
-    fn take_signals<'a>(&'a self, root: &'a RunId) -> Pending<'a, Result<Vec<Signal>, StoreError>> {
-        Box::pin(async move {
-            // A driver asks again and again, and mostly in vain: that costs a read, not a write lock.
-            let asked = root.clone();
-            if !self.inner.readers.query(move |conn| read::has_signals(conn, &asked)).await? {
-                return Ok(Vec::new());
-            }
-            let root = root.clone();
-            self.inner.writer.submit(0, move |conn| write::take_signals(conn, &root)).await
-        })
+    fn signals<'a>(&'a self, root: &'a RunId) -> Pending<'a, Result<Vec<Waiting>, StoreError>> {
+        let root = root.clone();
+        Box::pin(self.inner.readers.query(move |conn| read::signals(conn, &root)))
+    }
+
+    fn acknowledge<'a>(&'a self, root: &'a RunId, ids: Vec<u64>) -> Pending<'a, Result<(), StoreError>> {
+        let root = root.clone();
+        Box::pin(self.inner.writer.submit(0, move |conn| write::acknowledge(conn, &root, &ids)))
     }
 }
 

@@ -10,7 +10,7 @@ use deputize_core::digest;
 use deputize_core::event::Recorded;
 use deputize_core::id::{AgentName, Digest, RunId, Time};
 use deputize_core::summary::Terminal;
-use deputize_runtime::port::{RunHead, StoreError};
+use deputize_runtime::port::{RunHead, StoreError, Waiting};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -153,10 +153,19 @@ pub(super) fn find(conn: &Connection, prefix: &str, most: usize) -> Result<Vec<R
     Ok(lines(found))
 }
 
-/// Whether signals of a tree wait to be taken.
-pub(super) fn has_signals(conn: &Connection, root: &RunId) -> Result<bool, Fault> {
-    let sql = "SELECT EXISTS(SELECT 1 FROM signals WHERE root = ?1 AND taken = 0)";
-    Ok(conn.prepare_cached(sql)?.query_row([root.as_str()], |row| row.get(0))?)
+/// The signals of a tree that wait. One that this build cannot read is left out: it is for a later one.
+pub(super) fn signals(conn: &Connection, root: &RunId) -> Result<Vec<Waiting>, Fault> {
+    let sql = "SELECT id, data FROM signals WHERE root = ?1 AND taken = 0 ORDER BY id";
+    let mut select = conn.prepare_cached(sql)?;
+    let rows = select.query_map([root.as_str()], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
+    let mut waiting = Vec::new();
+    for row in rows {
+        let (id, text) = row?;
+        if let (Ok(id), Ok(signal)) = (u64::try_from(id), serde_json::from_str(&text)) {
+            waiting.push(Waiting { id, signal });
+        }
+    }
+    Ok(waiting)
 }
 
 /// Whether content is kept.

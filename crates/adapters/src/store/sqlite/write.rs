@@ -104,13 +104,13 @@ pub(super) fn signal(conn: &Connection, root: &RunId, signal: &Signal) -> Result
     Ok(())
 }
 
-/// Takes the signals of a tree. One that this build cannot read is taken too, or it would be in the way for ever.
-pub(super) fn take_signals(conn: &Connection, root: &RunId) -> Result<Vec<Signal>, Fault> {
-    let sql = "SELECT data FROM signals WHERE root = ?1 AND taken = 0 ORDER BY id";
-    let mut select = conn.prepare_cached(sql)?;
-    let texts: Vec<String> = select.query_map([root.as_str()], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    conn.prepare_cached("UPDATE signals SET taken = 1 WHERE root = ?1 AND taken = 0")?.execute([root.as_str()])?;
-    Ok(texts.iter().filter_map(|text| serde_json::from_str(text).ok()).collect())
+/// Marks signals of a tree as taken.
+pub(super) fn acknowledge(conn: &Connection, root: &RunId, ids: &[u64]) -> Result<(), Fault> {
+    let mut update = conn.prepare_cached("UPDATE signals SET taken = 1 WHERE root = ?1 AND id = ?2")?;
+    for id in ids {
+        update.execute(params![root.as_str(), i64::try_from(*id).unwrap_or(i64::MAX)])?;
+    }
+    Ok(())
 }
 
 /// Keeps content, unless it is there.
