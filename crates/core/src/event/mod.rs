@@ -185,6 +185,16 @@ pub enum Event {
         /// What follows.
         then: Then,
     },
+    /// The step was stopped because its driver left in good order: it is made again under the same attempt, and neither a
+    /// failure nor a doubt is counted.
+    StepInterrupted {
+        /// The step.
+        label: Label,
+        /// Its attempt.
+        attempt: u32,
+        /// Booked as used, since the stopped attempt may have been paid.
+        presumed: Spend,
+    },
     /// A decision was recorded.
     Decided {
         /// The step.
@@ -231,6 +241,7 @@ impl Event {
             Event::StepRejected { .. } => "step_rejected",
             Event::StepDenied { .. } => "step_denied",
             Event::StepInDoubt { .. } => "step_in_doubt",
+            Event::StepInterrupted { .. } => "step_interrupted",
             Event::Decided { .. } => "decided",
             Event::Woke { .. } => "woke",
             Event::CancelRequested { .. } => "cancel_requested",

@@ -45,7 +45,8 @@ impl Ledger {
             Event::StepSucceeded { spent, .. }
             | Event::StepFailed { spent, .. }
             | Event::StepRejected { spent, .. }
-            | Event::StepInDoubt { presumed: spent, .. } => self.settle(spent, held),
+            | Event::StepInDoubt { presumed: spent, .. }
+            | Event::StepInterrupted { presumed: spent, .. } => self.settle(spent, held),
             _ => {}
         }
     }

@@ -49,7 +49,8 @@ pub fn steps(run: &RunView) -> Vec<StepRow> {
             Event::StepSucceeded { spent, .. }
             | Event::StepFailed { spent, .. }
             | Event::StepRejected { spent, .. }
-            | Event::StepInDoubt { presumed: spent, .. } => row.usage.add(&spent.usage),
+            | Event::StepInDoubt { presumed: spent, .. }
+            | Event::StepInterrupted { presumed: spent, .. } => row.usage.add(&spent.usage),
             _ => {}
         }
         let done = run.state.step(label).and_then(|s| s.done_seq);
@@ -69,6 +70,7 @@ fn label(event: &Event) -> Option<&Label> {
         | Event::StepRejected { label, .. }
         | Event::StepDenied { label, .. }
         | Event::StepInDoubt { label, .. }
+        | Event::StepInterrupted { label, .. }
         | Event::Decided { label, .. } => Some(label),
         Event::RunStarted(_)
         | Event::Recovered { .. }

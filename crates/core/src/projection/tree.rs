@@ -105,7 +105,8 @@ fn own(state: &RunState, log: &[Recorded]) -> Spend {
             Event::StepSucceeded { label, spent, .. }
             | Event::StepFailed { label, spent, .. }
             | Event::StepRejected { label, spent, .. }
-            | Event::StepInDoubt { label, presumed: spent, .. } => (label, spent),
+            | Event::StepInDoubt { label, presumed: spent, .. }
+            | Event::StepInterrupted { label, presumed: spent, .. } => (label, spent),
             _ => continue,
         };
         let child = delegated

@@ -68,23 +68,20 @@ pub enum Command {
         /// The moment.
         now: Time,
     },
+    /// The driver leaves in good order and has stopped what it had under way.
+    Interrupt,
 }
 
 impl RunState {
-    /// The events that a command leads to at the newest moment in the log; see [`RunState::decide_at`].
-    pub fn decide(&self, team: &Team, command: Command) -> Vec<Event> {
-        self.decide_at(team, command, self.latest)
-    }
-
-    /// The events that a command leads to; none when it no longer applies. `now` is the moment of the command: delays of
-    /// retries count from it.
-    pub fn decide_at(&self, team: &Team, command: Command, now: Time) -> Vec<Event> {
+    /// The events that a command leads to; none when it no longer applies. `now` is the moment at which the command was
+    /// given: delays of retries count from it, not from the start of the attempt.
+    pub fn decide(&self, team: &Team, now: Time, command: Command) -> Vec<Event> {
         if self.summary.is_some() || self.started.is_none() {
             return Vec::new();
         }
+        let moment = now.max(self.latest);
         match command {
             Command::Deliver { label, attempt, delivery, spent } => {
-                let moment = now.max(self.latest);
                 self.deliver(team, &label, attempt, delivery, spent, moment).into_iter().collect()
             }
             Command::Prepare { label, attempt, note } => match self.live(&label, attempt) {
@@ -95,6 +92,7 @@ impl RunState {
             Command::Cancel { by } if self.cancelled.is_none() => vec![Event::CancelRequested { by }],
             Command::Wake { now } if now > self.now => vec![Event::Woke { now }],
             Command::Cancel { .. } | Command::Wake { .. } => Vec::new(),
+            Command::Interrupt => self.open.iter().filter_map(|label| self.interrupt(label)).collect(),
         }
     }
 
@@ -126,6 +124,9 @@ impl RunState {
             },
             Delivery::Child(value) => self.child(step, label, attempt, &value),
             Delivery::Failure(failure) => {
+                // A call that was dropped, or timed out after it was sent, may have been paid all the same.
+                let lost = failure.code == code::STEP_STOPPED || failure.retry == Retry::Ambiguous;
+                let spent = if lost && spent.usage == Usage::default() { self.presumed(step) } else { spent };
                 let then = self.after(team, step, &label, &failure, now);
                 let Failure { code, why, .. } = failure;
                 Event::StepFailed { label, attempt, code, why, spent, then }
@@ -185,14 +186,22 @@ impl RunState {
         events
     }
 
+    /// An open step that may have been done or not. A delegation never is: its child's log knows.
+    fn in_the_dark(&self, label: &Label) -> Option<&Step> {
+        self.steps.get(label).filter(|step| !matches!(&*step.ask, Ask::Delegate { .. }))
+    }
+
+    /// A step that was stopped politely is made again under its own key. One that may do harm stays open: whoever takes
+    /// the run up decides on it as on any doubt.
+    fn interrupt(&self, label: &Label) -> Option<Event> {
+        let step = self.in_the_dark(label).filter(|step| step.effect != EffectClass::Effectful)?;
+        let presumed = self.presumed(step);
+        Some(Event::StepInterrupted { label: label.clone(), attempt: step.attempt, presumed })
+    }
+
     fn doubt(&self, team: &Team, label: &Label) -> Option<Event> {
-        let step = self.steps.get(label)?;
-        let effect = match &*step.ask {
-            Ask::Delegate { .. } => return None, // never in doubt: the child's log knows
-            Ask::Tool { name, .. } => team.effect(name),
-            Ask::Model { .. } | Ask::Probe { .. } | Ask::Decide { .. } => EffectClass::Idempotent,
-        };
-        let again = match effect {
+        let step = self.in_the_dark(label)?;
+        let again = match step.effect {
             _ if step.doubts >= DOUBTS => false,
             EffectClass::Effectful => team.in_doubt == InDoubt::Retry,
             EffectClass::ReadOnly | EffectClass::Idempotent => true,

@@ -6,7 +6,7 @@ use crate::code::{self, Code};
 use crate::digest;
 use crate::event::{Event, Recorded, Started, StepStart};
 use crate::id::Label;
-use crate::step::{Ask, Outcome, Product, Refusal, Reserve, Then};
+use crate::step::{Ask, EffectClass, Outcome, Product, Refusal, Reserve, Then};
 use crate::summary::Finding;
 use std::sync::Arc;
 
@@ -50,6 +50,7 @@ impl RunState {
             }
             Event::StepDenied { label, ask, refusal } => self.denied(label, ask, refusal, record.seq),
             Event::StepInDoubt { label, then, .. } => self.doubted(label, *then, record.seq),
+            Event::StepInterrupted { label, attempt, .. } => self.interrupted(label, *attempt, record.seq),
             Event::Decided { label, what, why } => {
                 let ask = Ask::Decide { what: what.clone(), why: why.clone() };
                 self.entry(label, &Arc::new(ask));
@@ -73,7 +74,8 @@ impl RunState {
             Event::StepSucceeded { label, .. }
             | Event::StepFailed { label, .. }
             | Event::StepRejected { label, .. }
-            | Event::StepInDoubt { label, .. } => {
+            | Event::StepInDoubt { label, .. }
+            | Event::StepInterrupted { label, .. } => {
                 let held = self.steps.get_mut(label).map(|s| std::mem::take(&mut s.reserve));
                 (held.unwrap_or_default(), false)
             }
@@ -98,6 +100,7 @@ impl RunState {
         }
         step.attempt = start.attempt;
         step.reserve = start.reserve;
+        step.effect = start.effect;
         step.started_seq = seq;
         step.max_output = start.max_output;
         step.room = start.room;
@@ -146,6 +149,13 @@ impl RunState {
         self.settle(label, then, Outcome::Failed { code: code::STEP_IN_DOUBT, why }, seq);
     }
 
+    fn interrupted(&mut self, label: &Label, attempt: u32, seq: u64) {
+        if let Some(step) = self.steps.get_mut(label) {
+            step.anew = true;
+        }
+        self.set(label, Status::Retry { attempt, not_before: self.now }, seq);
+    }
+
     fn note(&mut self, step: Option<&Label>, code: &Code, text: &str) {
         let Some(started) = &self.started else { return };
         let (scope, step) = (started.run.clone(), step.cloned());
@@ -158,6 +168,7 @@ impl RunState {
             ask: ask.clone(),
             status: Status::Open,
             attempt: 0,
+            effect: EffectClass::Effectful,
             reserve: Reserve::default(),
             doubts: 0,
             failures: 0,

@@ -6,7 +6,7 @@ use crate::govern::Ledger;
 use crate::id::{AgentName, Digest, Label, Time};
 use crate::message::Turn;
 use crate::program::{Facts, Known};
-use crate::step::{Ask, Delegation, Note, Outcome, Product, Reserve};
+use crate::step::{Ask, Delegation, EffectClass, Note, Outcome, Product, Reserve};
 use crate::summary::{Finding, Summary};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -45,6 +45,8 @@ pub struct Step {
     pub status: Status,
     /// The number of the newest attempt.
     pub attempt: u32,
+    /// What doing the newest attempt twice may do, as it was recorded.
+    pub effect: EffectClass,
     /// What is kept back for it now.
     pub reserve: Reserve,
     /// Times it was under way at a crash.
@@ -55,7 +57,8 @@ pub struct Step {
     pub rejections: u32,
     /// The newest of these.
     pub rejected: Option<Rejected>,
-    /// When the first attempt of the present series started: a doubt or a broken contract begins a new one.
+    /// When the first attempt of the present series started: a doubt, an interrupt or a broken contract begins a
+    /// new one.
     pub first_start: Time,
     /// `seq` of its newest start.
     pub started_seq: u64,
@@ -157,6 +160,10 @@ impl RunState {
     /// however long the appends take.
     pub fn now(&self) -> Time {
         self.now
+    }
+    /// The moment of the newest event, derived ones included.
+    pub fn latest(&self) -> Time {
+        self.latest
     }
     /// The length of the log.
     pub fn next_seq(&self) -> u64 {

@@ -73,22 +73,22 @@ fn deliver(label: &str, attempt: u32, delivery: Delivery) -> Command {
 #[test]
 fn commands_that_no_longer_apply_give_nothing() {
     let (state, team) = (running("r"), team());
-    let none = |command: Command| assert!(state.decide(&team, command).is_empty());
+    let none = |command: Command| assert!(state.decide(&team, Time(60), command).is_empty());
     none(deliver("t1", 2, Delivery::Failure(stopped())));
     none(deliver("t2", 1, Delivery::Failure(stopped())));
     none(Command::Wake { now: Time(10) });
-    assert!(RunState::default().decide(&team, Command::Cancel { by: "x".into() }).is_empty());
+    assert!(RunState::default().decide(&team, Time(60), Command::Cancel { by: "x".into() }).is_empty());
     let mut state = state;
-    let events = state.decide(&team, Command::Cancel { by: "x".into() });
+    let events = state.decide(&team, Time(60), Command::Cancel { by: "x".into() });
     take(&mut state, 30, events);
-    assert!(state.decide(&team, Command::Cancel { by: "y".into() }).is_empty());
+    assert!(state.decide(&team, Time(60), Command::Cancel { by: "y".into() }).is_empty());
     assert_eq!(state.advance(&team).stop, [Label::parse("t1").unwrap()]);
-    let events = state.decide(&team, deliver("t1", 1, Delivery::Failure(stopped())));
+    let events = state.decide(&team, Time(60), deliver("t1", 1, Delivery::Failure(stopped())));
     take(&mut state, 40, events);
     let end = state.advance(&team).events;
     take(&mut state, 40, end);
     assert!(state.summary().is_some() && state.advance(&team).events.is_empty());
-    assert!(state.decide(&team, Command::Recover { now: Time(50) }).is_empty());
+    assert!(state.decide(&team, Time(60), Command::Recover { now: Time(50) }).is_empty());
 }
 
 // What a tool saw before its effect is noted once: a later look would see the effect.
@@ -97,10 +97,10 @@ fn commands_that_no_longer_apply_give_nothing() {
 fn a_step_is_noted_once() {
     let (mut state, team) = (running("r"), team());
     let prepare = || Command::Prepare { label: Label::parse("t1").unwrap(), attempt: 1, note: "before".into() };
-    let events = state.decide(&team, prepare());
+    let events = state.decide(&team, Time(60), prepare());
     assert!(matches!(events.as_slice(), [Event::StepPrepared { .. }]));
     take(&mut state, 30, events);
-    assert!(state.decide(&team, prepare()).is_empty());
+    assert!(state.decide(&team, Time(60), prepare()).is_empty());
 }
 
 // Derived events do not move the time that decisions are made by; every event moves the pause's.
@@ -108,7 +108,7 @@ fn a_step_is_noted_once() {
 fn time_moves_with_inputs() {
     let state = running("r");
     assert_eq!((state.now(), state.deadline()), (Time(10), Some(Time(60_010))));
-    let events = state.decide_at(&team(), Command::Recover { now: Time(1_000) }, Time(1_000));
+    let events = state.decide(&team(), Time(1_000), Command::Recover { now: Time(1_000) });
     assert_eq!(events.first(), Some(&Event::Recovered { idle: 980 }));
 }
 
@@ -120,7 +120,7 @@ fn jitter_differs_from_run_to_run() {
     use crate::step::{Failure, Then};
     let delay = |run: &str| {
         let failure = Failure::passing(MODEL_OVERLOADED, "as tested", None);
-        let events = running(run).decide_at(&team(), deliver("t1", 1, Delivery::Failure(failure)), Time(5_000));
+        let events = running(run).decide(&team(), Time(5_000), deliver("t1", 1, Delivery::Failure(failure)));
         match events.as_slice() {
             [Event::StepFailed { then: Then::Retry { not_before, .. }, .. }] => not_before.since(Time(5_000)),
             other => panic!("{other:?}"),

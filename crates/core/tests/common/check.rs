@@ -62,6 +62,9 @@ impl Seen {
             Event::StepFailed { label, attempt, then, .. }
             | Event::StepRejected { label, attempt, then, .. }
             | Event::StepInDoubt { label, attempt, then, .. } => self.close(run, label, *attempt, *then),
+            Event::StepInterrupted { label, attempt, .. } => {
+                self.close(run, label, *attempt, Then::Retry { attempt: *attempt, not_before: record.at });
+            }
             Event::StepDenied { label, .. } => {
                 assert!(!self.open.contains_key(label), "{run}: {label} is denied while it is open");
                 self.due.remove(label);

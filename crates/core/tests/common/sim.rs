@@ -33,6 +33,8 @@ pub(crate) struct Plan {
     pub(crate) seed: Option<u64>,
     /// Deaths, in order.
     pub(crate) crashes: Vec<Crash>,
+    /// Polite ends of a process, each once so many records are there: what is under way is stopped, and the log says so.
+    pub(crate) interrupts: Vec<usize>,
     /// Cancels a run (the root, if none is named) once so many records are there.
     pub(crate) cancel: Option<(usize, Option<RunId>)>,
     /// Appends only the first event that follows, then asks again.
@@ -153,6 +155,10 @@ impl<'s> Sim<'s> {
             if self.nodes[&root()].summary().is_some() {
                 return Ok(());
             }
+            if self.plan.interrupts.first().is_some_and(|at| *at <= self.appended) {
+                self.plan.interrupts.remove(0);
+                return self.interrupt();
+            }
             if let Some((at, run)) = self.plan.cancel.clone()
                 && self.appended >= at
             {
@@ -163,6 +169,13 @@ impl<'s> Sim<'s> {
             self.land()?;
         }
         panic!("it does not end");
+    }
+
+    fn interrupt(&mut self) -> Result<(), Dead> {
+        self.flights.clear();
+        let runs: Vec<RunId> = self.nodes.keys().cloned().collect();
+        runs.iter().try_for_each(|run| self.command(run, Command::Interrupt))?;
+        Err(Dead)
     }
 
     fn begin(&mut self, run: RunId, started: Started) -> Result<(), Dead> {
@@ -211,7 +224,7 @@ impl<'s> Sim<'s> {
 
     fn command(&mut self, run: &RunId, command: Command) -> Result<(), Dead> {
         let Some(node) = self.nodes.get(run) else { return Ok(()) };
-        for event in node.decide_at(&self.team, command, self.now) {
+        for event in node.decide(&self.team, self.now, command) {
             self.append(run, event)?;
             self.dirty.insert(run.clone());
         }
@@ -356,9 +369,9 @@ impl<'s> Sim<'s> {
         let count = self.performed.entry(flight.key.clone()).or_default();
         *count += 1;
         let again = |r: &&Recorded| match &r.event {
-            Event::StepInDoubt { label, attempt, .. } | Event::StepFailed { label, attempt, .. } => {
-                *label == flight.label && *attempt == flight.attempt
-            }
+            Event::StepInDoubt { label, attempt, .. }
+            | Event::StepFailed { label, attempt, .. }
+            | Event::StepInterrupted { label, attempt, .. } => *label == flight.label && *attempt == flight.attempt,
             _ => false,
         };
         let log = &self.logs[&flight.run];

@@ -300,7 +300,7 @@ fn a_bare_result_of_a_child_is_a_failed_delegation() {
     let label = Label::parse("t1/c0").unwrap();
     let delivery = Delivery::Child(json!("all is well"));
     let spent = deputize_core::budget::Spend::default();
-    let events = state.decide(&team, Command::Deliver { label, attempt: 1, delivery, spent });
+    let events = state.decide(&team, state.now(), Command::Deliver { label, attempt: 1, delivery, spent });
     let [Event::StepFailed { code, spent, .. }] = &events[..] else { panic!("{events:?}") };
     assert_eq!(*code, code::SUMMARY_INVALID);
     assert_eq!((spent.usage.tokens(), spent.runs), (state.ledger().reserved.tokens, 1));

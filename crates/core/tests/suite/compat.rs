@@ -50,6 +50,7 @@ fn a_log_of_form_1_is_read() {
 fn the_other_kinds_of_form_1_are_read() {
     let lines = [
         r#"{"v":1,"seq":7,"at":5,"type":"cancel_requested","by":"a person"}"#,
+        r#"{"v":1,"seq":9,"at":5,"type":"step_interrupted","label":"t1","attempt":2,"presumed":{"usage":{"input_tokens":9,"cached_tokens":0,"output_tokens":1},"model_calls":1,"tool_calls":0,"runs":0}}"#,
         r#"{"v":1,"seq":8,"at":5,"type":"decided","label":"s1/go","what":"dispatch","why":"it is next"}"#,
     ];
     for line in lines {

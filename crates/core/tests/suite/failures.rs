@@ -270,3 +270,33 @@ fn one_failing_child_hurts_nobody_else() {
         }
     }
 }
+
+// Who stops a run politely, however often, does no harm to its steps: they are made again under the same key, and what the
+// stopped attempts may have cost is booked.
+// covers F-05, E-60
+#[test]
+fn interrupts_are_no_doubts() {
+    let script = stumbles(0, code::MODEL_AUTH, Retry::Never, 5);
+    let calm = Sim::run(&one(), &script);
+    let sim = Sim::with(&one(), &script, Plan { interrupts: vec![0; 4], ..Plan::default() });
+    assert_eq!(sim.summary().status, Terminal::Succeeded);
+    assert_eq!(starts(&sim).iter().map(|s| s.0).collect::<Vec<_>>(), [1, 1, 1, 1, 1]);
+    assert_eq!((sim.count("r", "step_interrupted"), sim.count("r", "step_in_doubt")), (4, 0));
+    let (calm, spent) = (calm.summary().spent, sim.summary().spent);
+    assert_eq!(spent.model_calls, 5);
+    assert!(spent.usage.output_tokens > calm.usage.output_tokens);
+    assert_eq!(spent.by_model.iter().map(|m| m.usage.tokens()).sum::<u64>(), spent.usage.tokens());
+}
+
+// An effect that may have happened stays open at an interrupt, and is a doubt for whoever takes the run up.
+// covers F-05
+#[test]
+fn an_interrupted_effect_is_in_doubt() {
+    let script = uses("send");
+    let sim = Sim::with(&one(), &script, Plan { interrupts: vec![4], ..Plan::default() });
+    assert_eq!((sim.count("r", "step_interrupted"), sim.count("r", "step_in_doubt")), (0, 1));
+    let script = uses("save");
+    let sim = Sim::with(&one(), &script, Plan { interrupts: vec![4, 5], ..Plan::default() });
+    assert_eq!((sim.count("r", "step_interrupted"), sim.count("r", "step_in_doubt")), (2, 0));
+    assert_eq!(sim.summary().status, Terminal::Succeeded);
+}

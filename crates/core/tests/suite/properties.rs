@@ -139,6 +139,7 @@ fn random_plan(seed: u64) -> Plan {
         cancel: dice.one_in(5).then(|| (1 + dice.below(60) as usize, None)),
         single: dice.one_in(2),
         tick: dice.below(3),
+        interrupts: (0..dice.below(3)).map(|_| dice.below(40) as usize).collect(),
     }
 }
 
