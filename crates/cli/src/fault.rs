@@ -98,6 +98,10 @@ impl From<DriveError> for Fault {
             DriveError::Store(error) => Fault::from(error),
             DriveError::NoRun(run) => Fault::new("run.unknown", format!("there is no run {run}")),
             DriveError::NoStart(_) => Fault::new("store.damaged", error.to_string()),
+            DriveError::Changed { .. } => Fault::new("run.changed", error.to_string()),
+            DriveError::Broken(_) => {
+                Fault::new("driver.broken", error.to_string()).hint("deputize resume goes on from the log")
+            }
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Children behind one tool: some named in files, some made by the embedding program; the model cannot tell them apart, and
 //! each is a run of its own with its own log.
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use deputize::adapters::loader::{LoadRequest, load};
 use deputize::adapters::provider::Scripted;
