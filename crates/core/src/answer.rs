@@ -3,6 +3,7 @@
 
 use crate::brief::{Brief, Origin};
 use crate::code::{self, Code};
+use crate::depth::{DEEPEST, deeper};
 use crate::schema;
 use crate::summary::{Judge, Judged, Verdict};
 use serde::Deserialize;
@@ -57,6 +58,10 @@ pub fn read(text: &str, brief: &Brief) -> Result<Answer, Complaint> {
         let why = "the answer must be one JSON document under the output schema and nothing else";
         return Err(Complaint::new(code::OUTPUT_INVALID, why, true));
     };
+    if deeper(&payload, DEEPEST) {
+        let why = format!("the answer is nested deeper than {DEEPEST} levels: make it flatter");
+        return Err(Complaint::new(code::OUTPUT_INVALID, why, true));
+    }
     let complaints = schema::complaints(&brief.output.value, &payload, 5);
     if complaints.is_empty() {
         return Ok(Answer { payload, reports });

@@ -9,6 +9,7 @@ pub mod budget;
 pub mod code;
 pub mod context;
 pub mod definition;
+pub mod depth;
 pub mod digest;
 pub mod event;
 pub mod govern;

@@ -1,8 +1,10 @@
 //! What passes between a run and a model: turns, tool calls, usage, tool outputs, and the request that is sent.
 
+use crate::depth::{DEEPEST, deeper};
 use crate::id::{Digest, ModelName, ToolName};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The arguments of a tool call as the model gave them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -10,7 +12,7 @@ use serde_json::Value;
 pub enum Arguments {
     /// Valid JSON (an object, if the model kept to the schema).
     Json(Value),
-    /// Text that is no JSON, kept as it came.
+    /// Text that is no JSON, or JSON nested too deep to be kept as such; kept as it came.
     Malformed(String),
 }
 
@@ -20,7 +22,13 @@ impl Arguments {
         if text.trim().is_empty() {
             return Arguments::Json(Value::Object(serde_json::Map::new()));
         }
-        serde_json::from_str(text).map_or_else(|_| Arguments::Malformed(text.to_string()), Arguments::Json)
+        match serde_json::from_str(text) {
+            Ok(value) if !deeper(&value, DEEPEST) => Arguments::Json(value),
+            _ => Arguments::Malformed(text.to_string()),
+        }
+    }
+    fn is_too_deep(&self) -> bool {
+        matches!(self, Arguments::Json(value) if deeper(value, DEEPEST))
     }
 }
 
@@ -61,6 +69,20 @@ pub struct Turn {
     /// Why it stopped.
     #[serde(default)]
     pub stop: Stop,
+}
+
+impl Turn {
+    /// Makes texts of arguments that are nested too deep for a record, whoever read them.
+    pub(crate) fn flatten(mut self: Arc<Turn>) -> Arc<Turn> {
+        if self.calls.iter().any(|c| c.arguments.is_too_deep()) {
+            for call in &mut Arc::make_mut(&mut self).calls {
+                if let (true, Arguments::Json(value)) = (call.arguments.is_too_deep(), &call.arguments) {
+                    call.arguments = Arguments::Malformed(value.to_string());
+                }
+            }
+        }
+        self
+    }
 }
 
 /// Tokens as a provider counts them.

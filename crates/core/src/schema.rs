@@ -1,5 +1,6 @@
 //! JSON Schema: whether a schema is one, and what a value lacks. The only user of the validator library.
 
+use crate::depth::{DEEPEST, deeper};
 use serde_json::{Value, json};
 
 /// The schema of a run that declares no output: `{result: non-empty text}`.
@@ -19,6 +20,9 @@ pub fn default_output() -> Value {
 pub fn check(schema: &Value) -> Result<(), String> {
     if !schema.is_object() {
         return Err("it must be an object".into());
+    }
+    if deeper(schema, DEEPEST) {
+        return Err(format!("it is nested deeper than {DEEPEST} levels"));
     }
     jsonschema::validator_for(schema).map(|_| ()).map_err(|e| e.to_string())
 }

@@ -2,6 +2,7 @@
 
 use crate::budget::Spend;
 use crate::code::{self, Code};
+use crate::depth::{DEEPEST, deeper};
 use crate::id::{AgentName, Digest, Label, RunId, ToolName};
 use crate::message::BlobRef;
 use serde::{Deserialize, Serialize};
@@ -197,6 +198,10 @@ impl Summary {
         let bad = |why: String| (code::SUMMARY_INVALID, why);
         if !value.is_object() {
             return Err(bad("the result is no summary but a bare value".into()));
+        }
+        // One level is the summary's own; its payload is one of the values that are let in.
+        if deeper(value, DEEPEST + 1) {
+            return Err(bad(format!("the summary is nested deeper than {DEEPEST} levels")));
         }
         for part in ["status", "payload", "evidence", "findings", "spent"] {
             if value.get(part).is_none() {

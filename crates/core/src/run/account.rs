@@ -2,6 +2,7 @@
 
 use super::state::RunState;
 use crate::code::Code;
+use crate::depth::{DEEPEST, deeper};
 use crate::digest;
 use crate::id::{Label, ToolName};
 use crate::step::{Ask, Outcome, Product};
@@ -79,7 +80,8 @@ impl RunState {
                     last = last.max(Some((step.started_seq, &turn.text)));
                 }
                 Some(Outcome::Ok(Product::Summary(s))) => {
-                    let report = json!({"step": label, "agent": s.agent, "status": s.status, "payload": s.payload});
+                    let report =
+                        json!({"step": label, "agent": s.agent, "status": s.status, "payload": nested(&s.payload)});
                     reports.push((label, report));
                 }
                 _ => {}
@@ -92,6 +94,12 @@ impl RunState {
         let reports: Vec<Value> = reports.into_iter().map(|(_, r)| r).collect();
         json!({"result": last.map_or("", |(_, text)| text), "reports": reports})
     }
+}
+
+/// A payload as a part of another: as its text where the whole would be nested too deep to be read back.
+fn nested(payload: &Value) -> Value {
+    const AROUND: usize = 3;
+    if deeper(payload, DEEPEST - AROUND) { Value::String(payload.to_string()) } else { payload.clone() }
 }
 
 /// Sorts labels by their segments, numbers by value: `t2/c0` before `t10/c0`.

@@ -4,6 +4,7 @@ use super::state::{RunState, Status, Step};
 use crate::budget::Spend;
 use crate::code;
 use crate::definition::{InDoubt, RetryPolicy, Team};
+use crate::depth::{DEEPEST, deeper};
 use crate::digest;
 use crate::event::Event;
 use crate::govern;
@@ -85,8 +86,14 @@ impl RunState {
                 self.deliver(team, &label, attempt, delivery, spent, moment).into_iter().collect()
             }
             Command::Prepare { label, attempt, note } => match self.live(&label, attempt) {
-                Some(step) if step.note.is_none() => vec![Event::StepPrepared { label, attempt, note }],
-                _ => Vec::new(),
+                Some(step) if step.note.is_some() => Vec::new(),
+                Some(_) if deeper(&note, DEEPEST) => {
+                    let why = format!("its note is nested deeper than {DEEPEST} levels");
+                    let (code, spent, then) = (code::TOOL_FAILED, Spend::default(), Then::Final);
+                    vec![Event::StepFailed { label, attempt, code, why, spent, then }]
+                }
+                Some(_) => vec![Event::StepPrepared { label, attempt, note }],
+                None => Vec::new(),
             },
             Command::Recover { now } => self.recover(team, now),
             Command::Cancel { by } if self.cancelled.is_none() => vec![Event::CancelRequested { by }],
@@ -111,6 +118,10 @@ impl RunState {
     ) -> Option<Event> {
         let step = self.live(label, attempt)?;
         let label = label.clone();
+        let what = match what {
+            Delivery::Product(Product::Turn(turn)) => Delivery::Product(Product::Turn(turn.flatten())),
+            other => other,
+        };
         Some(match what {
             Delivery::Product(product) => match govern::finding(self, team, step, &product) {
                 None => Event::StepSucceeded { label, attempt, product, spent },

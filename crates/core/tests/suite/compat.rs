@@ -1,9 +1,15 @@
 //! What must stay readable: a log that an earlier build wrote, and the table of reason codes.
 
+use crate::common::script::Reply;
+use crate::common::*;
 use deputize_core::code::{self, Code};
+use deputize_core::definition::Definition;
+use deputize_core::depth::{DEEPEST, deeper};
 use deputize_core::event::{Recorded, Unreadable, VERSION, read};
+use deputize_core::message::Arguments;
 use deputize_core::run::RunState;
-use deputize_core::summary::Terminal;
+use deputize_core::summary::{Summary, Terminal};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// The log of a run of form 1, with every kind of event that a run without a cancel can have.
@@ -69,6 +75,57 @@ fn what_cannot_be_read_says_why() {
     for damaged in ["", "{", r#"{"v":1,"seq":0,"at":5,"type":"slept"}"#, r#"{"seq":0}"#, &line[..40]] {
         assert!(matches!(read(damaged), Err(Unreadable::Damaged(_))), "{damaged}");
     }
+}
+
+/// JSON of so many levels.
+fn nested(levels: usize) -> String {
+    format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels))
+}
+
+// The deepest JSON that is let in comes back out of a log; what is deeper is told, and the run goes on.
+// covers F-05, F-07
+#[test]
+fn what_is_let_in_can_be_read_back() {
+    let deepest: Value = serde_json::from_str(&nested(DEEPEST)).unwrap();
+    assert!(!deeper(&deepest, DEEPEST) && deeper(&deepest, DEEPEST - 1));
+    assert!(matches!(Arguments::from_text(&nested(DEEPEST)), Arguments::Json(_)));
+    assert!(matches!(Arguments::from_text(&nested(DEEPEST + 1)), Arguments::Malformed(_)));
+    // The simulator reads every record back.
+    let kid = Definition { output: Some(json!({"type": "object"})), ..agent("kid", &["look", "save"]) };
+    let lead = Definition { output: Some(json!({"type": "object"})), ..leads("lead", &[], &["kid"]) };
+    let mut all = team(vec![leads("top", &[], &["lead"]), lead, kid]);
+    all.agents.get_mut("lead").unwrap().budget.turns = Some(1);
+    for (levels, rejected) in [(DEEPEST, 0), (DEEPEST + 1, 3), (120, 3)] {
+        let deep: Value = serde_json::from_str(&nested(levels)).unwrap();
+        let arguments = deep.clone();
+        let script = Script::new(move |asked: &Asked<'_>| match (asked.path.matches('/').count(), asked.label) {
+            (0, "t1") => delegates(&[to("lead", "all of it")]),
+            (1, "t1") => delegates(&[to("kid", "work")]),
+            (2, "t1") => calls(&[("look", arguments.clone()), ("save", arguments.clone())]),
+            (1, "closing") => says(" "),
+            (2, _) => says(&arguments.to_string()),
+            _ => says("done"),
+        })
+        .tools(move |used: &Used<'_>| match used.tool {
+            "save" => crate::common::Answer { reply: Reply::Note(deep.clone()), latency: 1 },
+            _ => text("ok"),
+        });
+        let script = Script {
+            tool: Box::new(move |used: &Used<'_>| match used.note {
+                Some(_) => text("saved"),
+                None => (script.tool)(used),
+            }),
+            model: script.model,
+        };
+        let sim = Sim::run(&all, &script);
+        assert_eq!(sim.summary().status, Terminal::Succeeded);
+        assert_eq!(sim.count("r/t1/c0/t1/c0", "step_rejected"), rejected);
+        assert!(sim.summary_of("r/t1/c0").payload["reports"].is_array(), "{levels}");
+    }
+    let deep: Value = serde_json::from_str(&nested(100)).unwrap();
+    let complaint = Summary::parse(&json!({"status": "succeeded", "payload": deep}), &json!({})).unwrap_err();
+    assert_eq!(complaint.0, code::SUMMARY_INVALID);
+    assert!(complaint.1.contains("nested deeper"), "{}", complaint.1);
 }
 
 // Every refusal has a code, and the code names its requirement.

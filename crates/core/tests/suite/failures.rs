@@ -300,3 +300,21 @@ fn an_interrupted_effect_is_in_doubt() {
     assert_eq!((sim.count("r", "step_interrupted"), sim.count("r", "step_in_doubt")), (2, 0));
     assert_eq!(sim.summary().status, Terminal::Succeeded);
 }
+
+// A call that was dropped at a cancel, or whose answer never came, may have been paid: what was kept back for it is booked.
+// covers E-21, E-60
+#[test]
+fn what_a_lost_call_may_have_cost_is_booked() {
+    let slow = Script::new(|_: &Asked<'_>| says("too late").after(60_000));
+    let sim = Sim::with(&one(), &slow, Plan { cancel: Some((2, None)), ..Plan::default() });
+    let spent = sim.summary().spent;
+    assert_eq!((sim.summary().status, spent.model_calls), (Terminal::Cancelled, 1));
+    assert!(spent.usage.output_tokens >= sim.request("one", "t1").max_output, "{spent:?}");
+    let script = stumbles(2, code::MODEL_TIMEOUT, Retry::Ambiguous, 5);
+    let sim = Sim::run(&one(), &script);
+    assert_eq!((sim.summary().status, sim.summary().spent.model_calls), (Terminal::Succeeded, 3));
+    assert!(sim.summary().spent.usage.output_tokens > 2 * sim.request("one", "t1").max_output);
+    // A failure of which the provider knows is booked as the provider counts it.
+    let script = stumbles(2, code::MODEL_OVERLOADED, Retry::After(None), 5);
+    assert_eq!(Sim::run(&one(), &script).summary().spent.usage.tokens(), 30);
+}
