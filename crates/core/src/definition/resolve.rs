@@ -33,10 +33,9 @@ impl Team {
         let granted = |t: &ToolName| parent.grant.contains(t);
         let reads = |t: &ToolName| !agent.read_only || self.effect(t) == EffectClass::ReadOnly;
         let held = |t: &&ToolName| t.as_str() != DELEGATE && granted(t) && !agent.disallowed.contains(t) && reads(t);
-        let grant = match &agent.grant {
-            None => parent.grant.clone(),
-            Some(own) => own.iter().filter(|t| granted(t)).cloned().collect(),
-        };
+        let passed = agent.grant.as_ref().unwrap_or(&parent.grant);
+        // An agent that only reads has nobody write for it either.
+        let grant = passed.iter().filter(|t| granted(t) && reads(t)).cloned().collect();
         Held { tools: from.iter().filter(held).cloned().collect(), grant }
     }
 }

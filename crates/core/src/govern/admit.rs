@@ -1,13 +1,13 @@
 //! Admission: each want, in the order the program named them, becomes a start, a refusal, or is held while what is kept
 //! back for others may come back. Deny for budget only when nothing can: else the verdict depends on arrival order.
 
-use super::completion::{self, Routed};
+use super::completion::{self, LEAST_CHILD, Routed};
 use super::ledger::Ledger;
 use crate::brief::{Mode, Origin, Stated};
 use crate::budget::{Budget, Caps};
 use crate::code::{self, Code};
 use crate::context;
-use crate::definition::{Chosen, Definition, Permission, Team};
+use crate::definition::{Definition, Permission, Team};
 use crate::digest;
 use crate::event::{Event, StepStart};
 use crate::id::{AgentName, Digest, Label, ToolName};
@@ -19,8 +19,6 @@ use std::sync::Arc;
 
 /// The least output of a model call, in tokens.
 const LEAST_OUTPUT: u64 = 256;
-/// The least budget of a child, in tokens.
-const LEAST_CHILD: u64 = 1_000;
 
 /// The verdict on one want.
 enum Verdict {
@@ -268,14 +266,6 @@ impl Gate<'_> {
     }
 
     fn delegate(&mut self, label: &Label, ask: &Arc<Ask>, arguments: &Arguments) -> Verdict {
-        let Some(started) = self.state.started() else { return Verdict::Hold };
-        if self.agent.agents.is_empty() {
-            return turned_away(code::SPAWN_NOT_ALLOWED, format!("{} has nobody to delegate to", self.agent.name));
-        }
-        if started.depth >= self.team.budget.depth {
-            let why = format!("the tree is {} levels deep and may not grow deeper", self.team.budget.depth);
-            return turned_away(code::SPAWN_DEPTH, why);
-        }
         let written = digest::of(arguments);
         let before = self.state.rejections_of(&written) + self.rejected.get(&written).copied().unwrap_or(0);
         let routed = match completion::route(self.state, self.team, self.agent, arguments, before) {
@@ -289,18 +279,8 @@ impl Gate<'_> {
         if self.ledger.children >= cap {
             return turned_away(code::BUDGET_CHILDREN, format!("all {cap} children of this run are used"));
         }
-        let chosen = Chosen { model: started.model.clone(), role: started.role.clone() };
-        let chosen = match self.team.models.resolve(&routed.child.model, Some(&chosen)) {
-            Ok(chosen) => chosen,
-            Err(name) => {
-                return turned_away(
-                    code::MODEL_UNKNOWN,
-                    format!("agent {} names the unknown model {name}", routed.child.name),
-                );
-            }
-        };
         match self.share(&routed) {
-            Ok(budget) => self.hand_over(label, ask, routed, budget, chosen),
+            Ok(budget) => self.hand_over(label, ask, routed, budget),
             Err(verdict) => verdict,
         }
     }
@@ -317,26 +297,35 @@ impl Gate<'_> {
         fits.then(|| wanted.min(left))
     }
 
-    /// The caps of a child: the least of what brief and definition ask for, the default of a run, and its share.
+    /// The runs of a child's subtree, itself included; none means that it waits. What is not asked for is at least two for
+    /// one that leads: with a single run it could not delegate, so it rather waits for what may come back.
+    fn runs(&self, asked: Option<u64>, leads: bool) -> Option<u64> {
+        let left = self.ledger.runs_left();
+        let fair = (self.ledger.runs_pool() / self.sharers()).max(2);
+        let wanted = match asked {
+            _ if !leads => 1,
+            Some(asked) => asked,
+            None => self.team.budget.run.runs.unwrap_or(u64::MAX).min(fair),
+        };
+        let room = self.running < u64::from(self.team.budget.concurrency);
+        let near = leads && asked.is_none() && left >= (wanted / 2).max(2) && room;
+        let fits = wanted <= left || near || !self.ledger.may_come_back();
+        fits.then(|| wanted.min(left))
+    }
+
+    /// The caps of a child: what brief and definition ask for, else the default of a run; tokens and runs within its share.
     fn share(&self, routed: &Routed<'_>) -> Result<Stated<Budget>, Verdict> {
         let asked = routed.asked.value;
         let run = self.team.budget.run;
-        if let Some(few) = asked.tokens.filter(|n| *n < LEAST_CHILD) {
-            let why = format!("a budget of {few} tokens is too small: no agent can work with less than {LEAST_CHILD}");
-            return Err(turned_away(code::BRIEF_BUDGET_NOT_POSITIVE, why));
-        }
-        let may_come_back = self.ledger.may_come_back();
         let Some(tokens) = self.tokens(asked.tokens) else { return Err(Verdict::Hold) };
         let leads = !completion::may_delegate(self.team, routed.child, self.state.started().map_or(0, |s| s.depth + 1))
             .is_empty();
-        let runs_left = self.ledger.runs_left();
-        let fair = self.ledger.runs_pool() / self.sharers();
-        let wanted_runs = if leads { asked.runs.unwrap_or(fair.max(1)) } else { 1 };
-        if tokens < LEAST_CHILD || runs_left == 0 {
-            if may_come_back {
+        let Some(runs) = self.runs(asked.runs, leads) else { return Err(Verdict::Hold) };
+        if tokens < LEAST_CHILD || runs == 0 {
+            if self.ledger.may_come_back() {
                 return Err(Verdict::Hold);
             }
-            return Err(if runs_left == 0 {
+            return Err(if runs == 0 {
                 turned_away(code::BUDGET_RUNS, format!("all {} runs of the tree are used", self.ledger.cap.runs))
             } else {
                 turned_away(
@@ -347,23 +336,16 @@ impl Gate<'_> {
         }
         let time_left = self.state.deadline().map(|d| d.since(self.state.now()).max(1));
         let caps = asked.or(Caps { tokens: None, ..run });
-        let caps = Caps { tokens: Some(tokens), runs: Some(wanted_runs.min(runs_left)), ..caps };
+        let caps = Caps { tokens: Some(tokens), runs: Some(runs), ..caps };
         let caps = caps.min(Caps { time: time_left, ..Caps::default() });
         let by = if asked == Caps::default() { Origin::Config } else { routed.asked.by };
         Ok(Stated::new(completion::whole(caps, routed.child.timeout), by))
     }
 
-    fn hand_over(
-        &mut self,
-        label: &Label,
-        ask: &Arc<Ask>,
-        routed: Routed<'_>,
-        budget: Stated<Budget>,
-        chosen: Chosen,
-    ) -> Verdict {
+    fn hand_over(&mut self, label: &Label, ask: &Arc<Ask>, routed: Routed<'_>, budget: Stated<Budget>) -> Verdict {
         let Some(started) = self.state.started() else { return Verdict::Hold };
         let reserve = Reserve { tokens: budget.value.tokens, runs: budget.value.runs };
-        let Routed { child, mut draft, reason, .. } = routed;
+        let Routed { child, mut draft, chosen, reason, .. } = routed;
         draft.budget = Some(budget);
         let brief = match draft.complete() {
             Ok(brief) => brief,

@@ -1,5 +1,6 @@
 //! The completed part of a brief: the written part, the child's definition, the parent's grant, the profile, merged.
-//! The order is contract, route, completion; the budget is the caller's (`admit`), since only it knows what is left.
+//! The order is contract, route, completion; whatever is refused on the way leaves by one door, so that the third refusal
+//! of the same brief is answered instead of rejected. How much there is to give is the caller's (`admit`), since only it knows what is left.
 
 use super::route::{self, Miss};
 use super::written::Written;
@@ -7,12 +8,15 @@ use crate::brief::{Draft, Incomplete, MemoryScope, Mode, Origin, Stated, Success
 use crate::budget::{Budget, Caps};
 use crate::code;
 use crate::definition::resolve::Held;
-use crate::definition::{Definition, Profile, Team, ToolChoice};
+use crate::definition::{Chosen, Definition, Profile, Team, ToolChoice};
 use crate::id::{AgentName, ToolName};
 use crate::message::Arguments;
 use crate::run::RunState;
 use crate::schema;
 use crate::step::{Fallback, Refusal};
+
+/// The least budget of a child, in tokens.
+pub(super) const LEAST_CHILD: u64 = 1_000;
 
 /// A brief that lacks only its budget, and whom it goes to.
 pub(super) struct Routed<'a> {
@@ -20,6 +24,8 @@ pub(super) struct Routed<'a> {
     pub(super) draft: Draft,
     /// The caps that brief and definition ask for, and who asked.
     pub(super) asked: Stated<Caps>,
+    /// Its model.
+    pub(super) chosen: Chosen,
     pub(super) reason: Option<String>,
 }
 
@@ -37,19 +43,47 @@ pub(super) fn route<'a>(
         let missing = Draft::default().complete().err();
         return Err(rejected(missing.unwrap_or_else(|| Incomplete::new(code::BRIEF_OBJECTIVE_MISSING, ""))));
     }
+    if parent.agents.is_empty() {
+        let why = format!("{} has nobody to delegate to", parent.name);
+        return Err(rejected(Incomplete::new(code::SPAWN_NOT_ALLOWED, why)));
+    }
     let child = route::find(team, parent, &written).map_err(|miss| match miss {
         Miss::Rejected(bad) => rejected(bad),
         Miss::Unknown(why) => degraded(team, parent, &written, code::ROUTE_UNKNOWN, why),
     })?;
-    let draft = draft(state, team, parent, child, &written).map_err(rejected)?;
-    within(&written.budget, &state.ledger().cap).map_err(rejected)?;
-    // Everything but the budget is checked here, before any reservation.
+    complete(state, team, parent, child, &written).map_err(rejected)
+}
+
+/// The completed part: everything but what the budget comes to is checked here, before any reservation.
+fn complete<'a>(
+    state: &RunState,
+    team: &'a Team,
+    parent: &Definition,
+    child: &'a Definition,
+    written: &Written,
+) -> Result<Routed<'a>, Incomplete> {
+    let (depth, above) =
+        state.started().map(|s| (s.depth, Chosen { model: s.model.clone(), role: s.role.clone() })).unzip();
+    if depth.is_some_and(|d| d >= team.budget.depth) {
+        let why = format!("the tree is {} levels deep and may not grow deeper", team.budget.depth);
+        return Err(Incomplete::new(code::SPAWN_DEPTH, why));
+    }
+    let draft = draft(state, team, parent, child, written)?;
+    within(&written.budget, &state.ledger().cap)?;
+    narrower(&written.budget, child, &child.budget.or(team.budget.run))?;
     let trial = Draft { budget: Some(Stated::new(any_budget(), Origin::Default)), ..draft.clone() };
-    trial.complete().map_err(rejected)?;
+    trial.complete()?;
     let by = if written.budget == Caps::default() { Origin::Definition } else { Origin::Model };
     let asked = Stated::new(written.budget.min(child.budget), by);
+    if let Some(few) = asked.value.tokens.filter(|n| *n < LEAST_CHILD) {
+        let why = format!("a budget of {few} tokens is too small: no agent can work with less than {LEAST_CHILD}");
+        return Err(Incomplete::new(code::BRIEF_BUDGET_NOT_POSITIVE, why));
+    }
+    let chosen = team.models.resolve(&child.model, above.as_ref()).map_err(|name| {
+        Incomplete::new(code::MODEL_UNKNOWN, format!("agent {} names the unknown model {name}", child.name))
+    })?;
     let reason = written.text("reason").map(str::to_string);
-    Ok(Routed { child, draft, asked, reason })
+    Ok(Routed { child, draft, asked, chosen, reason })
 }
 
 fn any_budget() -> Budget {
@@ -70,6 +104,31 @@ fn within(asked: &Caps, own: &Budget) -> Result<(), Incomplete> {
             Err(Incomplete::new(code::BRIEF_OVERRIDE_WIDER, why))
         }
     }
+}
+
+/// A brief narrows what the child's definition, else the configuration gives a run; it never widens it.
+fn narrower(asked: &Caps, child: &Definition, base: &Caps) -> Result<(), Incomplete> {
+    let pairs = [
+        ("tokens", asked.tokens, base.tokens),
+        ("ms of time", asked.time, base.time),
+        ("turns", asked.turns, base.turns),
+        ("model calls", asked.model_calls, base.model_calls),
+        ("tool calls", asked.tool_calls, base.tool_calls),
+        ("children", asked.children, base.children),
+        ("runs", asked.runs, base.runs),
+    ];
+    for (what, asked, base) in pairs {
+        if let (Some(asked), Some(base)) = (asked, base)
+            && asked > base
+        {
+            let why = format!(
+                "the brief gives {asked} {what}, {} may have {base}; leave the budget out or lower it",
+                child.name
+            );
+            return Err(Incomplete::new(code::BRIEF_OVERRIDE_WIDER, why));
+        }
+    }
+    Ok(())
 }
 
 fn reject(team: &Team, parent: &Definition, arguments: &Arguments, before: u32, bad: Incomplete) -> Refusal {
@@ -186,7 +245,9 @@ fn narrowed(
         let why = format!("the brief gives {} the tool {wide}, which it cannot be given here", child.name);
         return Err(Incomplete::new(code::BRIEF_OVERRIDE_WIDER, why));
     }
-    Ok(Stated::new(wanted.clone(), Origin::Model))
+    // In the order of the definition and each once, whatever the model wrote: the tools block is the same for all of a kind.
+    let kept = tools.value.iter().filter(|t| wanted.contains(t)).cloned().collect();
+    Ok(Stated::new(kept, Origin::Model))
 }
 
 /// Whom a run may delegate to at its depth: those of its agents that the team has; nobody at the deepest level.

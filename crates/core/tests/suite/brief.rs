@@ -387,3 +387,78 @@ fn who_has_nobody_to_delegate_to_cannot() {
     assert!(sim.request("lead", "t1").tools.iter().all(|t| t.name.as_str() != "delegate"));
     assert_eq!(sim.summary().findings[0].code, code::SPAWN_NOT_ALLOWED);
 }
+
+// A brief narrows what the definition, else the configuration gives a run; a model cannot lift it.
+// covers E-17, L-48
+#[test]
+fn a_brief_never_lifts_the_default_of_a_run() {
+    let mut team = strict();
+    team.agents.get_mut("reader").unwrap().budget.tool_calls = Some(7);
+    let wide = [
+        ("turns", json!(31)),
+        ("tool_calls", json!(8)),
+        ("children", json!(21)),
+        ("tokens", json!(400_001)),
+        ("time_s", json!(901)),
+    ];
+    for (cap, value) in wide {
+        let mut brief = to("reader", "read it");
+        brief["budget"] = json!({(cap): value});
+        let refusal = refused(&team, brief);
+        assert_eq!(refusal.code, code::BRIEF_OVERRIDE_WIDER, "{cap}");
+        assert!(refusal.why.contains("reader may have"), "{}", refusal.why);
+    }
+    let mut brief = to("reader", "read it");
+    brief["budget"] = json!({"turns": 30, "tool_calls": 7, "children": 20, "tokens": 400_000, "time_s": 900});
+    let sim_script = turn_of(vec![brief]);
+    let sim = Sim::run(&team, &sim_script);
+    assert_eq!(sim.state("r/t1/c0").started().unwrap().brief.budget.value.tool_calls, 7);
+}
+
+// Tools that a brief narrows keep the order of the definition, each once: servers refuse a tool that is offered twice.
+// covers E-17, U-09
+#[test]
+fn narrowed_tools_keep_their_order() {
+    let mut brief = to("reader", "read it");
+    brief["tools"] = json!(["save", "look", "look"]);
+    let script = turn_of(vec![brief]);
+    let sim = Sim::run(&strict(), &script);
+    let offered: Vec<&str> = sim.request("lead/reader#1", "t1").tools.iter().map(|t| t.name.as_str()).collect();
+    assert_eq!(offered, ["look", "save"]);
+}
+
+// Whatever the reason: what was rejected twice is answered the third time, so that no model goes in circles.
+// covers L-23, F-11
+#[test]
+fn the_third_refusal_is_answered_whatever_the_reason() {
+    let mut deep = team(vec![leads("lead", &[], &["reader"]), agent("reader", &[])]);
+    deep.budget.depth = 0;
+    let mut unknown = strict();
+    unknown.agents.get_mut("reader").unwrap().model = deputize_core::definition::ModelChoice::Named("nobody".into());
+    let mut poor = to("reader", "read it");
+    poor["budget"] = json!({"tokens": 999});
+    let alone = team(vec![agent("lead", &[])]);
+    let cases = [
+        (deep, to("reader", "read it"), code::SPAWN_DEPTH),
+        (alone, to("reader", "read it"), code::SPAWN_NOT_ALLOWED),
+        (unknown, to("reader", "read it"), code::MODEL_UNKNOWN),
+        (strict(), poor, code::BRIEF_BUDGET_NOT_POSITIVE),
+    ];
+    for (team, brief, reason) in cases {
+        let script = Script::new(move |asked: &Asked<'_>| match asked.label {
+            "t1" | "t2" | "t3" => delegates(std::slice::from_ref(&brief)),
+            _ => says("done"),
+        });
+        let sim = Sim::run(&team, &script);
+        let state = sim.state("r");
+        let modes: Vec<(Option<Mode>, Code)> = ["t1/c0", "t2/c0", "t3/c0"]
+            .iter()
+            .map(|label| match state.outcome(label) {
+                Some(Outcome::Denied(refusal)) => (refusal.mode, refusal.code.clone()),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let rejected = (Some(Mode::Rejected), reason);
+        assert_eq!(modes, [rejected.clone(), rejected, (Some(Mode::Degraded), code::BRIEF_REPEATED)]);
+    }
+}

@@ -415,3 +415,44 @@ fn a_closing_has_room_for_its_answer() {
     capped(&sim.summary(), Terminal::MaxTurns, "turns", code::BUDGET_TURNS);
     assert_eq!(sim.request("one", "closing").max_output, 2_000);
 }
+
+/// A root that starts so many leads in one turn, each with one child.
+fn company(leads_in_a_turn: usize, runs: u64) -> (Team, Script) {
+    let mut team = team(vec![leads("top", &[], &["lead"]), leads("lead", &[], &["kid"]), agent("kid", &[])]);
+    team.budget.tree.tokens = Some(4_000_000);
+    team.budget.tree.runs = Some(runs);
+    let script = Script::new(move |asked: &Asked<'_>| match (asked.path.matches('/').count(), asked.label) {
+        (0, "t1") => delegates(&(0..leads_in_a_turn).map(|i| to("lead", &format!("part {i}"))).collect::<Vec<_>>()),
+        (1, "t1") => delegates(&[to("kid", "work")]),
+        _ => says("done"),
+    });
+    (team, script)
+}
+
+// Runs are shared as tokens are: whoever leads waits for what may come back instead of starting without a child.
+// covers F-11
+#[test]
+fn whether_a_lead_may_delegate_does_not_depend_on_its_place() {
+    for (many, runs) in [(6, 50), (6, 13), (3, 8)] {
+        let (team, script) = company(many, runs);
+        let sim = Sim::run(&team, &script);
+        let given: Vec<u64> = budgets(&sim).iter().map(|b| b.runs).collect();
+        assert!(given.len() == many && given.iter().all(|n| *n > 1), "{given:?} of {runs}");
+        for i in 0..many {
+            assert_eq!(sim.summary_of(&format!("r/t1/c{i}")).status, Terminal::Succeeded, "{i} of {runs}");
+        }
+    }
+}
+
+// Runs that are asked for wait for siblings to settle, then are cut to what is left.
+// covers F-11
+#[test]
+fn runs_that_are_asked_for_wait_then_are_cut() {
+    let (mut team, script) = company(2, 11);
+    team.agents.get_mut("lead").unwrap().budget.runs = Some(8);
+    let given = |team: &Team| budgets(&Sim::run(team, &script)).iter().map(|b| b.runs).collect::<Vec<_>>();
+    assert_eq!(given(&team), [8, 8]);
+    team.agents.get_mut("lead").unwrap().budget.runs = Some(9);
+    team.budget.tree.runs = Some(9);
+    assert_eq!(given(&team), [8, 6]);
+}
