@@ -39,7 +39,7 @@ impl Drive<'_> {
         let halt = follow(ready, out, tokens, interrupts, background).await;
         drop(lock);
         let halt = halt.map_err(|e| given_up(e, &root))?;
-        let doc = document(shelf, &root, false).await?;
+        let doc = document(shelf, &root, false, out).await?;
         if background {
             out.note(&text::run(&doc));
         } else {
@@ -62,9 +62,11 @@ fn given_up(error: DriveError, root: &RunId) -> Fault {
 }
 
 /// The document of a run.
-pub(crate) async fn document(shelf: &Shelf, run: &RunId, live: bool) -> Result<RunDoc, Fault> {
+pub(crate) async fn document(shelf: &Shelf, run: &RunId, live: bool, out: &Out) -> Result<RunDoc, Fault> {
     let tree = past::tree(shelf, &run.root()).await?;
-    run_doc(&tree, run, live).ok_or_else(|| past::unknown(run.as_str()))
+    let mut doc = run_doc(&tree, run, live).ok_or_else(|| past::unknown(run.as_str()))?;
+    doc.run.next = doc.run.next.map(|command| out.command(&command));
+    Ok(doc)
 }
 
 /// What is said while a tree runs.
@@ -118,7 +120,7 @@ async fn follow(
                     out.flush();
                     std::process::exit(i32::from(Exit::Interrupted.number()));
                 }
-                out.note(&format!("interrupted; to go on: deputize resume {root}"));
+                out.note(&format!("interrupted; to go on: {}", out.command(&format!("deputize resume {root}"))));
                 // Fails only when the driver has just ended by itself.
                 drop(control.send(Control::Interrupt));
             }

@@ -35,6 +35,9 @@ fn main() -> ExitCode {
     let done = execute(args, &out);
     out.flush();
     match done {
+        Ok(Exit::Good) if out.failed() => {
+            Fault::new("output.failed", "the result could not be written to standard output").show(&out).code()
+        }
         Ok(exit) => exit.code(),
         Err(fault) => fault.show(&out).code(),
     }
@@ -42,6 +45,9 @@ fn main() -> ExitCode {
 
 fn execute(args: Args, out: &Out) -> Result<Exit, Fault> {
     let ambient = Ambient::read(args.common.home.clone())?;
+    if let Some(home) = &ambient.flag {
+        out.set_home(home);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -5,6 +5,8 @@
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Both output streams.
@@ -12,12 +14,28 @@ pub(crate) struct Out {
     json: bool,
     stdout_gone: AtomicBool,
     stderr_gone: AtomicBool,
+    stdout_failed: AtomicBool,
+    home: OnceLock<String>,
 }
 
 impl Out {
     /// `json`: standard output holds one document and nothing else.
     pub(crate) fn new(json: bool) -> Out {
-        Out { json, stdout_gone: AtomicBool::new(false), stderr_gone: AtomicBool::new(false) }
+        let no = || AtomicBool::new(false);
+        Out { json, stdout_gone: no(), stderr_gone: no(), stdout_failed: no(), home: OnceLock::new() }
+    }
+    /// The state folder that was given by flag: commands that are shown name it too, or they would not find the run.
+    pub(crate) fn set_home(&self, folder: &Path) {
+        // Said once, at the start.
+        drop(self.home.set(quoted(folder)));
+    }
+    /// A command for the person to type.
+    pub(crate) fn command(&self, command: &str) -> String {
+        self.home.get().map_or_else(|| command.to_string(), |home| format!("{command} --home {home}"))
+    }
+    /// Whether a result could not be written although somebody may have waited for it: a full disk, say.
+    pub(crate) fn failed(&self) -> bool {
+        self.stdout_failed.load(Ordering::Relaxed)
     }
     /// Whether a document is wanted.
     pub(crate) fn json(&self) -> bool {
@@ -25,12 +43,18 @@ impl Out {
     }
     /// Text of a result, as it is but for control characters.
     pub(crate) fn result(&self, text: &str) {
-        emit(&mut std::io::stdout().lock(), &ended(visible(text)), &self.stdout_gone);
+        self.standard(&ended(visible(text)));
     }
     /// The document of `--json`.
     pub(crate) fn document(&self, document: &impl Serialize) {
         let text = serde_json::to_string_pretty(document).unwrap_or_default();
-        emit(&mut std::io::stdout().lock(), &ended(escaped(&text)), &self.stdout_gone);
+        self.standard(&ended(escaped(&text)));
+    }
+    fn standard(&self, text: &str) {
+        let error = emit(&mut std::io::stdout().lock(), text, &self.stdout_gone);
+        if error.is_some_and(|kind| kind != ErrorKind::BrokenPipe) {
+            self.stdout_failed.store(true, Ordering::Relaxed);
+        }
     }
     /// The document if one is wanted, else the text.
     pub(crate) fn either(&self, document: &impl Serialize, text: impl FnOnce() -> String) {
@@ -38,7 +62,8 @@ impl Out {
     }
     /// A line or more for the person who watches.
     pub(crate) fn note(&self, text: &str) {
-        emit(&mut std::io::stderr().lock(), &ended(visible(text)), &self.stderr_gone);
+        // There is nobody to tell that nobody can be told.
+        let _ = emit(&mut std::io::stderr().lock(), &ended(visible(text)), &self.stderr_gone);
     }
     /// Waits until everything is written.
     pub(crate) fn flush(&self) {
@@ -48,14 +73,22 @@ impl Out {
     }
 }
 
-fn emit(stream: &mut impl Write, text: &str, gone: &AtomicBool) {
+/// Writes it all; returns why it could not, once.
+fn emit(stream: &mut impl Write, text: &str, gone: &AtomicBool) -> Option<ErrorKind> {
     if gone.load(Ordering::Relaxed) {
-        return;
+        return None;
     }
     let written = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
-    if written.is_err_and(|e| e.kind() != ErrorKind::Interrupted) {
-        gone.store(true, Ordering::Relaxed);
-    }
+    let kind = written.err().map(|e| e.kind()).filter(|kind| *kind != ErrorKind::Interrupted)?;
+    gone.store(true, Ordering::Relaxed);
+    Some(kind)
+}
+
+/// A path as a shell takes it.
+pub(crate) fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%".contains(c);
+    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 fn ended(mut text: String) -> String {

@@ -12,7 +12,7 @@ use deputize_core::definition::message::{Level, Message};
 use deputize_core::definition::{Definition, ModelChoice};
 use deputize_core::event::Choice;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Characters of a choice that are shown.
 const CHOICE: usize = 400;
@@ -97,10 +97,16 @@ fn unset_roles(setup: &Setup) -> Vec<Choice> {
     unset.map(|role| Choice { code: "role.unset".to_string(), text: text(&role) }).collect()
 }
 
-/// The files that make the team, absolute: no agent of it may change them, wherever they lie.
+/// The files and folders that make the team, absolute: no agent of it may change them, wherever they lie.
 fn protected(ambient: &Ambient, agents: &[Listing], setup: &Setup) -> Vec<PathBuf> {
     let files = agents.iter().filter_map(|agent| agent.file.as_ref()).map(|file| ambient.cwd.join(file));
-    files.chain([ambient.cwd.join(&setup.project).join("deputize.yaml")]).collect()
+    // Their folders too: a new agent file is a new agent.
+    let files: Vec<PathBuf> = files.collect();
+    let project = ambient.cwd.join(&setup.project);
+    let folders = files.iter().filter_map(|f| f.parent()).filter(|f| *f != project && *f != setup.workspace);
+    let folders: BTreeSet<PathBuf> = folders.map(Path::to_path_buf).collect();
+    let own = ["deputize.yaml", "AGENTS.md"].map(|name| project.join(name));
+    files.into_iter().chain(folders).chain(own).collect()
 }
 
 /// All errors at once for the person, the first one for the machine.

@@ -133,6 +133,11 @@ impl Both<'_> {
                 findings.push(message.hint(hint));
                 return None;
             }
+            if elsewhere && set(&named.value) {
+                let text = format!("`{}` is sent to {url}, as this project says", named.value);
+                let level = if is_loopback(url) { Level::Info } else { Level::Warning };
+                findings.push(self.message(level, "secret.sent", named.at, text));
+            }
             return Some(named.value.clone());
         }
         let name = self.user.api_key_env.as_ref().map_or(KEY_VARIABLE, |k| k.value.as_str());

@@ -28,7 +28,10 @@ pub fn render(message: &Message, sources: &BTreeMap<String, String>) -> String {
     if message.level == Level::Info {
         return out;
     }
-    out.push_str(&excerpt(message, sources).unwrap_or_default());
+    // A line that holds a secret is not shown again.
+    if !message.code.starts_with("secret.in_") {
+        out.push_str(&excerpt(message, sources).unwrap_or_default());
+    }
     if let Some(hint) = &message.hint {
         let _ = writeln!(out, "  = {}", clean(hint));
     }

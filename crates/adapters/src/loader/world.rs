@@ -9,7 +9,7 @@ use super::request::LoadRequest;
 use super::setup::{StoreChoice, Sync};
 use deputize_core::definition::ContextFile;
 use deputize_core::definition::message::{Level, Message};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The workspace, where it really is.
 pub(super) fn workspace(request: &LoadRequest, config: &Config, findings: &mut Findings) -> Option<PathBuf> {
@@ -36,32 +36,55 @@ pub(super) fn workspace(request: &LoadRequest, config: &Config, findings: &mut F
     }
 }
 
-/// The context files: those that the team names, else `AGENTS.md` if it is there.
+/// The context files: those that the team names, else `AGENTS.md` if it is there. Each is named in a message, since its
+/// text goes to the model.
 pub(super) fn context(project: &Project, config: &Config, findings: &mut Findings) -> Vec<ContextFile> {
     let mut files = Vec::new();
-    let Some(named) = &config.spec.project_context else {
-        let path = project.folder.join(CONTEXT);
-        if path.symlink_metadata().is_err() {
-            return files;
-        }
-        // Nobody asked for it, so one that cannot be read keeps nobody from working.
-        match files::read(&path) {
-            Ok(text) => files.push(ContextFile { path: CONTEXT.into(), text }),
-            Err(m) => findings.push(Message { level: Level::Warning, ..m }.file(findings.shown(&path))),
-        }
-        return files;
+    let mut take = |path: &Path, shown: &str| -> Result<(), Message> {
+        let text = inside(project, path).and_then(|()| files::read(path))?;
+        files.push(ContextFile { path: shown.to_string(), text });
+        Ok(())
     };
-    for written in named {
-        let path = paths::join(&config.folder, &written.value);
-        match files::read(&path) {
-            Ok(text) => files.push(ContextFile { path: written.value.clone(), text }),
-            Err(m) => {
-                let text = format!("`project_context`: {}: {}", written.value, m.text);
-                findings.push(Message::new(Level::Error, &m.code, text).file(&config.file).at(written.at));
+    match &config.spec.project_context {
+        None => {
+            let path = project.folder.join(CONTEXT);
+            // Nobody asked for it, so one that cannot be read keeps nobody from working.
+            if path.symlink_metadata().is_ok()
+                && let Err(m) = take(&path, CONTEXT)
+            {
+                findings.push(Message { level: Level::Warning, ..m }.file(findings.shown(&path)));
+            }
+        }
+        Some(named) => {
+            for written in named {
+                if let Err(m) = take(&paths::join(&config.folder, &written.value), &written.value) {
+                    let text = format!("`project_context`: {}: {}", written.value, m.text);
+                    findings.push(Message::new(Level::Error, &m.code, text).file(&config.file).at(written.at));
+                }
             }
         }
     }
+    if !files.is_empty() {
+        let names: Vec<&str> = files.iter().map(|f| f.path.as_str()).collect();
+        let text = format!("project context, given to the root and to agents that ask for it: {}", names.join(", "));
+        findings.push(Message::new(Level::Info, "context.given", text));
+    }
     files
+}
+
+/// Whoever wrote the project must not have files from elsewhere, or secrets, sent to a model: links are followed first.
+fn inside(project: &Project, path: &Path) -> Result<(), Message> {
+    let bad = |text: String| Err(Message::new(Level::Error, "context.outside", text));
+    let Ok(real) = path.canonicalize() else { return Ok(()) }; // reading it says why
+    let folder = project.folder.canonicalize().unwrap_or_else(|_| project.folder.clone());
+    if !real.starts_with(&folder) {
+        return bad("it lies outside the project folder, or is a link to there".into());
+    }
+    let name = real.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    match crate::private::reason(&name) {
+        Some(why) => bad(format!("it is not given to a model: {why}")),
+        None => Ok(()),
+    }
 }
 
 /// Where logs are kept; the project's word before the person's.

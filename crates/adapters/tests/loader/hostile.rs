@@ -1,6 +1,6 @@
 //! Files that mean harm or are none: each is one message, nobody waits, nothing else is lost.
 
-use crate::support::{Folder, codes, lines};
+use crate::support::{Folder, codes, has, lines};
 use deputize_adapters::loader::{Loaded, load};
 use deputize_core::definition::message::Level;
 use std::fs;
@@ -108,4 +108,46 @@ fn thousands_of_files_load_in_seconds() {
     let loaded = load(&folder.request);
     assert_eq!(loaded.agents.len(), 2_500);
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
+// A project's context files are sent to a model that the project chose: none comes from outside of it, none is a secret.
+#[test]
+fn context_files_come_from_the_project_and_hold_no_secrets_by_name() {
+    let secret = Folder::new().file("secret.txt", "SENTINEL");
+    let outside = secret.path().join("secret.txt");
+    let linked = |link: &str| {
+        let folder = Folder::new().agent("a", "");
+        std::os::unix::fs::symlink(&outside, folder.path().join(link)).unwrap();
+        folder
+    };
+    let loaded = linked("AGENTS.md").load();
+    assert!(has(&loaded, Level::Warning, "context.outside"), "{:?}", codes(&loaded));
+    assert!(loaded.setup.unwrap().team.project_context.is_empty());
+    for named in ["/etc/passwd", "../secret.txt", "notes.md", ".env", "keys/id_rsa", "x.PEM"] {
+        let folder = linked("notes.md").file(".env", "A=1").file("keys/id_rsa", "K").file("x.PEM", "K");
+        let loaded = folder.file("deputize.yaml", format!("project_context: [\"{named}\"]\n")).load();
+        assert!(loaded.setup.is_none(), "{named}: {:?}", codes(&loaded));
+    }
+    let good =
+        Folder::new().agent("a", "").file("docs/n.md", "N").file("deputize.yaml", "project_context: [docs/n.md]\n");
+    let loaded = good.load();
+    assert!(loaded.messages.iter().any(|m| m.code == "context.given" && m.text.contains("docs/n.md")));
+    assert_eq!(loaded.setup.unwrap().team.project_context.len(), 1);
+}
+
+#[test]
+fn a_message_about_a_secret_does_not_show_it() {
+    let yaml = "providers: {lab: {kind: openai, base_url: 'http://127.0.0.1:9/v1', api_key: sk-canary-0123456789}}\n";
+    let loaded = Folder::new().agent("a", "").file("deputize.yaml", yaml).load();
+    assert!(codes(&loaded).contains(&"secret.in_file"));
+    let shown: String = loaded.messages.iter().map(|m| deputize_adapters::loader::render(m, &loaded.sources)).collect();
+    assert!(!shown.contains("canary"), "{shown}");
+}
+
+#[test]
+fn a_key_that_a_project_sends_to_its_own_address_is_named() {
+    let yaml = "providers: {lab: {kind: openai, base_url: 'http://lab.example/v1', api_key_env: GITHUB_TOKEN}}\n";
+    let folder = Folder::new().agent("a", "").file("deputize.yaml", yaml);
+    let loaded = folder.with(|r| drop(r.env.insert("GITHUB_TOKEN".into(), "ghp_x".into()))).load();
+    assert!(has(&loaded, Level::Warning, "secret.sent"), "{:?}", codes(&loaded));
 }

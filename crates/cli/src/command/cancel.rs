@@ -37,7 +37,7 @@ pub(crate) async fn execute(args: &IdArgs, ambient: &Ambient, out: &Out) -> Resu
         end(shelf, run, root).await?;
     }
     let live = shelf.is_driven(root)?;
-    let doc = drive::document(shelf, run, live).await?;
+    let doc = drive::document(shelf, run, live, out).await?;
     out.either(&doc, || text::run(&doc));
     Ok(Exit::Good)
 }

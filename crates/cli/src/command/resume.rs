@@ -44,7 +44,7 @@ async fn over(shelf: &Shelf, root: &RunId, out: &Out) -> Result<Option<Exit>, Fa
     let Some(status) = heads.into_iter().find(|head| head.run == *root).and_then(|head| head.status) else {
         return Ok(None);
     };
-    let doc = drive::document(shelf, root, false).await?;
+    let doc = drive::document(shelf, root, false, out).await?;
     out.note(&format!("run {root} is over; nothing was done"));
     out.either(&doc, || text::run(&doc));
     Ok(Some(Exit::of(status)))

@@ -13,7 +13,7 @@ use deputize_api::text;
 pub(crate) async fn execute(args: &IdArgs, ambient: &Ambient, out: &Out) -> Result<Exit, Fault> {
     let found = past::find(ambient, &args.id).await?;
     let live = found.shelf.is_driven(&found.head.root)?;
-    let doc = drive::document(&found.shelf, &found.head.run, live).await?;
+    let doc = drive::document(&found.shelf, &found.head.run, live, out).await?;
     past::report_torn(&found.shelf, out);
     out.either(&doc, || text::run(&doc));
     Ok(Exit::Good)

@@ -82,3 +82,22 @@ fn reference_pages_are_complete() {
     assert!(page("codes").contains("`brief.objective_missing`") && page("exit-codes").contains("| 130 |"));
     assert!(page("config").contains("`providers.NAME.kind`"));
 }
+
+#[test]
+fn commands_to_type_next_name_the_home_that_was_given() {
+    let place = Place::team(TREE);
+    let doc = place.json(&["--home", "elsewhere", "run", "x", "--budget-turns", "1"]).json();
+    let next = doc["next"].as_str().unwrap().to_string();
+    let words: Vec<&str> = next.split_whitespace().skip(1).collect();
+    assert!(words.contains(&"--home"), "{next}");
+    place.deputize(&words).exits(0);
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_no_success() {
+    let place = Place::team(TREE);
+    place.json(&["run", "x"]).exits(0);
+    let mut command = place.command(&["runs"]);
+    command.stdout(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    assert_eq!(command.stderr(std::process::Stdio::null()).status().unwrap().code(), Some(1));
+}

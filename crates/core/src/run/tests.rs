@@ -152,3 +152,21 @@ fn a_run_is_abandoned_once() {
     assert_eq!(state.summary().map(|s| s.status), Some(Terminal::Failed));
     assert!(abandon(&state).is_empty(), "what is over stays over");
 }
+
+// An agent that only reads has nobody write for it either.
+#[test]
+fn a_read_only_agent_passes_on_what_reads() {
+    use crate::definition::{Operation, ToolChoice, ToolSpec};
+    use crate::id::ToolName;
+    use crate::step::EffectClass;
+    let mut team = team();
+    for (name, effect) in [("look", EffectClass::ReadOnly), ("save", EffectClass::Idempotent)] {
+        let (description, input_schema) = (String::new(), serde_json::json!({"type": "object"}));
+        let spec = ToolSpec { name: name.into(), description, input_schema, effect, operation: Operation::Other };
+        team.tools.insert(spec.name.clone(), spec);
+    }
+    team.ceiling = ["look", "save"].map(ToolName::from).to_vec();
+    let planner = Definition { tools: ToolChoice::All, read_only: true, ..Definition::default() };
+    let held = team.held(&planner, &team.above_root());
+    assert_eq!((held.tools, held.grant), (vec!["look".into()], vec!["look".into()]));
+}

@@ -1,7 +1,8 @@
 //! The built-in safety rules: one table, and the match that ignores letter case. Owns no other permission: rules of a
 //! team come on top and can only be stricter.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use crate::private::{PRIVATE, Private, set};
+use globset::GlobSet;
 
 /// What is to be done with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,8 @@ impl Access {
     }
 }
 
-/// One rule. A path matches when it, or a folder above it, fits a pattern; patterns are in lower case.
+/// One rule; what may not be read is listed in [`crate::private`]. A path matches when it, or a folder above it, fits a pattern; patterns are in lower case.
+#[derive(Clone, Copy)]
 struct Rule {
     access: Access,
     paths: &'static [&'static str],
@@ -57,21 +59,6 @@ const RULES: &[Rule] = &[
         except: &[],
         reason: "it configures the team, so no agent changes it",
     },
-    Rule {
-        access: Access::Read,
-        paths: &["**/.env", "**/.env.*"],
-        except: &["**/.env.example"],
-        reason: "environment files hold secrets",
-    },
-    Rule {
-        access: Access::Read,
-        paths: &[
-            "**/id_{rsa,dsa,ecdsa,ed25519,ecdsa_sk,ed25519_sk,xmss}",
-            "**/*.{pem,key,ppk,p8,p12,pfx,jks,keystore}",
-        ],
-        except: &[],
-        reason: "private keys are secrets",
-    },
 ];
 
 /// The reason of a place that the program was told to protect.
@@ -94,7 +81,12 @@ pub(super) struct Rules {
 impl Rules {
     /// The built-in rules.
     pub(super) fn builtin() -> Result<Rules, globset::Error> {
-        let table = RULES.iter().map(compile).collect::<Result<_, _>>()?;
+        let private = PRIVATE.iter().map(|p| {
+            let Private { paths, except, reason } = *p;
+            Rule { access: Access::Read, paths, except, reason }
+        });
+        let rules = RULES.iter().copied().chain(private);
+        let table = rules.map(|rule| compile(&rule)).collect::<Result<_, _>>()?;
         Ok(Rules { table, protected: Vec::new() })
     }
 
@@ -121,14 +113,6 @@ impl Rules {
 
 fn compile(rule: &Rule) -> Result<Compiled, globset::Error> {
     Ok(Compiled { access: rule.access, paths: set(rule.paths)?, except: set(rule.except)?, reason: rule.reason })
-}
-
-fn set(patterns: &[&str]) -> Result<GlobSet, globset::Error> {
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        set.add(GlobBuilder::new(pattern).literal_separator(true).build()?);
-    }
-    set.build()
 }
 
 /// One form for all spellings that some file system takes for the same name: upper case first, since letters such as

@@ -11,7 +11,7 @@ use crate::ambient::Ambient;
 use crate::args::DemoArgs;
 use crate::exit::Exit;
 use crate::fault::Fault;
-use crate::out::Out;
+use crate::out::{Out, quoted};
 use bundle::Place;
 use std::path::Path;
 
@@ -35,11 +35,4 @@ fn program(ambient: &Ambient) -> String {
     }
     let short = own.strip_prefix(&ambient.cwd).map(|below| Path::new(".").join(below));
     quoted(&short.unwrap_or(own))
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%".contains(c);
-    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
