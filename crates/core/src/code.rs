@@ -9,6 +9,18 @@ use std::fmt;
 #[serde(transparent)]
 pub struct Code(Cow<'static, str>);
 
+/// The longest sentence that goes with a reason, in characters. Such sentences quote what models and tools wrote, and they
+/// go up the tree.
+pub(crate) const SENTENCE: usize = 300;
+
+/// The beginning of a text, at most so many characters.
+pub(crate) fn clip(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_string(),
+        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['\u{2026}']).collect(),
+    }
+}
+
 impl Code {
     const fn fixed(text: &'static str) -> Code {
         Code(Cow::Borrowed(text))

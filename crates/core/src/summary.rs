@@ -208,13 +208,17 @@ impl Summary {
                 return Err(bad(format!("the summary lacks `{part}`")));
             }
         }
-        let summary: Summary =
+        let mut summary: Summary =
             serde_json::from_value(value.clone()).map_err(|e| bad(format!("the summary cannot be read: {e}")))?;
         if matches!(summary.status, Terminal::Succeeded | Terminal::Unmet) {
             let complaints = crate::schema::complaints(schema, &summary.payload, 3);
             if !complaints.is_empty() {
                 return Err(bad(format!("the payload is not valid: {}", complaints.join("; "))));
             }
+        }
+        summary.reason = summary.reason.map(|why| code::clip(&why, code::SENTENCE));
+        for finding in &mut summary.findings {
+            finding.text = code::clip(&finding.text, code::SENTENCE);
         }
         Ok(summary)
     }

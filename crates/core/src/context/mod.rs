@@ -12,6 +12,7 @@ use crate::id::Label;
 use crate::message::{Arguments, Message, Request, SentCall, Turn};
 use crate::run::RunState;
 use crate::step::{Ask, Form, Product, Prompt, Task};
+use result::Shown;
 use std::sync::Arc;
 
 pub use offer::delegate_tool;
@@ -116,7 +117,7 @@ fn conversation(state: &RunState, team: &Team, label: &Label, prompt: &Prompt, f
     for (turn_label, turn) in turns(state, prompt) {
         out.push(Message::Assistant { text: turn.text.clone(), calls: sent(&turn_label, turn) });
         for (i, call) in turn.calls.iter().enumerate() {
-            let text = result::text(state, team, &turn_label.call(i), &call.name, &mut evidence);
+            let text = result::of(state, team, &turn_label.call(i), &call.name, &mut evidence).whole();
             out.push(Message::Tool { call: call_id(&turn_label, i), name: plain(&call.name), text });
         }
     }
@@ -182,10 +183,10 @@ fn closing(
     let mut evidence = 0;
     for (label, turn) in turns(state, prompt) {
         if !turn.text.trim().is_empty() {
-            results.push(format!("You said: {}", turn.text));
+            results.push(Shown::plain(format!("You said: {}", turn.text)));
         }
         for (i, call) in turn.calls.iter().enumerate() {
-            results.push(result::text(state, team, &label.call(i), &call.name, &mut evidence));
+            results.push(result::of(state, team, &label.call(i), &call.name, &mut evidence));
         }
     }
     let fixed = system + first.len() + close.len() + 200;
@@ -194,7 +195,7 @@ fn closing(
     text.push_str("\n\n# What was done so far\n");
     for piece in results {
         text.push('\n');
-        text.push_str(&bounded(&piece, share.saturating_sub(60)));
+        text.push_str(&piece.within(share.saturating_sub(60)));
         text.push('\n');
     }
     text.push('\n');

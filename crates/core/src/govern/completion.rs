@@ -3,7 +3,7 @@
 //! of the same brief is answered instead of rejected. How much there is to give is the caller's (`admit`), since only it knows what is left.
 
 use super::route::{self, Miss};
-use super::written::Written;
+use super::written::{NAME, Written};
 use crate::brief::{Draft, Incomplete, MemoryScope, Mode, Origin, Stated, Success};
 use crate::budget::{Budget, Caps};
 use crate::code;
@@ -242,6 +242,7 @@ fn narrowed(
 ) -> Result<Stated<Vec<ToolName>>, Incomplete> {
     let Some(wanted) = &written.tools else { return Ok(tools) };
     if let Some(wide) = wanted.iter().find(|t| !tools.value.contains(t)) {
+        let wide = code::clip(wide.as_str(), NAME);
         let why = format!("the brief gives {} the tool {wide}, which it cannot be given here", child.name);
         return Err(Incomplete::new(code::BRIEF_OVERRIDE_WIDER, why));
     }

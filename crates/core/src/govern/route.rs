@@ -1,8 +1,8 @@
 //! The route of a brief: whom a name or a task type leads to.
 
-use super::written::Written;
+use super::written::{NAME, Written};
 use crate::brief::Incomplete;
-use crate::code;
+use crate::code::{self, clip};
 use crate::definition::{Definition, Team, name};
 
 /// Why nobody was found.
@@ -34,8 +34,9 @@ pub(super) fn find<'a>(team: &'a Team, parent: &Definition, written: &Written) -
         let why = format!("agent {} is not among those that {} may delegate to", other.name, parent.name);
         return Err(Miss::Rejected(Incomplete::new(code::SPAWN_NOT_ALLOWED, why)));
     }
+    let wanted = clip(wanted, NAME);
     let what = if by_name { "agent" } else { "task type" };
-    let tool = if team.tools.contains_key(wanted) { "; that is a tool: call it directly" } else { "" };
+    let tool = if team.tools.contains_key(wanted.as_str()) { "; that is a tool: call it directly" } else { "" };
     Err(Miss::Unknown(format!("there is no {what} {wanted}{tool}")))
 }
 

@@ -3,7 +3,7 @@
 
 use crate::brief::Incomplete;
 use crate::budget::Caps;
-use crate::code;
+use crate::code::{self, clip};
 use crate::definition::{Definition, Profile};
 use crate::id::ToolName;
 use crate::message::Arguments;
@@ -29,6 +29,9 @@ pub(crate) struct Field {
     /// What it is, for the model.
     pub(crate) about: &'static str,
 }
+
+/// The longest name that a sentence quotes, in characters.
+pub(super) const NAME: usize = 64;
 
 /// Every field, in the order of the tool's schema.
 const FIELDS: [Field; 11] = [
@@ -95,7 +98,11 @@ impl Written {
                 }
                 None => {
                     let known: Vec<&str> = FIELDS.iter().map(|f| f.name).collect();
-                    return Err(bad(format!("`{name}` is no field of a brief; the fields are {}", known.join(", "))));
+                    return Err(bad(format!(
+                        "`{}` is no field of a brief; the fields are {}",
+                        clip(name, NAME),
+                        known.join(", ")
+                    )));
                 }
             }
         }
@@ -125,6 +132,8 @@ impl Written {
     }
 
     fn cap(&mut self, name: &str, value: &Value) -> Result<(), Incomplete> {
+        let name = clip(name, NAME);
+        let name = name.as_str();
         let known = "tokens, time_s, turns, tool_calls, model_calls, children, runs";
         let unknown =
             || Incomplete::new(code::BRIEF_MALFORMED, format!("`budget.{name}` is not known; known are {known}"));

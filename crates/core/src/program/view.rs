@@ -3,10 +3,14 @@
 use super::{Flow, Move};
 use crate::answer::{self, Answer};
 use crate::brief::{Brief, Predicate, Success};
+use crate::code::clip;
 use crate::definition::{DELEGATE, Definition, Team};
 use crate::id::{Label, ToolName};
 use crate::message::{ToolCall, Turn};
 use crate::step::{Ask, EffectClass, Form, Outcome, Product, Prompt, Task};
+
+/// The longest name of a tool, in characters.
+const NAME: usize = 64;
 
 /// What the log knows of a step.
 pub enum Known<'a> {
@@ -199,6 +203,7 @@ impl<'a> View<'a> {
         if call.name == DELEGATE {
             return Ask::Delegate { agent, arguments, turn: turn.clone() };
         }
-        Ask::Tool { agent, name: ToolName::new(&call.name), arguments }
+        // No tool has a longer name; what a model made up goes into refusals and findings.
+        Ask::Tool { agent, name: ToolName::new(clip(&call.name, NAME)), arguments }
     }
 }

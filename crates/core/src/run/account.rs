@@ -1,7 +1,7 @@
 //! The account of a run: its summary, written from the state. The payload is the model's, all else is written here.
 
 use super::state::RunState;
-use crate::code::Code;
+use crate::code::{self, Code};
 use crate::depth::{DEEPEST, deeper};
 use crate::digest;
 use crate::id::{Label, ToolName};
@@ -26,7 +26,7 @@ impl Ending {
         Ending { terminal, payload, code: None, why: None, partial: false, limit: None, success: Vec::new() }
     }
     pub(super) fn because(mut self, code: Code, why: impl Into<String>) -> Ending {
-        (self.code, self.why) = (Some(code), Some(why.into()));
+        (self.code, self.why) = (Some(code), Some(code::clip(&why.into(), code::SENTENCE)));
         self
     }
 }

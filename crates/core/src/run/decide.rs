@@ -156,6 +156,7 @@ impl RunState {
                 // What it used is unknown; its whole reservation is taken as used, so that no cap can be talked under.
                 let usage = Usage { input_tokens: step.reserve.tokens, ..Usage::default() };
                 let spent = Spend { usage, runs: step.reserve.runs, ..Spend::default() };
+                let why = code::clip(&why, code::SENTENCE);
                 Event::StepFailed { label, attempt, code, why, spent, then: Then::Final }
             }
         }

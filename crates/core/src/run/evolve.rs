@@ -159,7 +159,7 @@ impl RunState {
     fn note(&mut self, step: Option<&Label>, code: &Code, text: &str) {
         let Some(started) = &self.started else { return };
         let (scope, step) = (started.run.clone(), step.cloned());
-        self.findings.push(Finding { scope, step, code: code.clone(), text: text.to_string() });
+        self.findings.push(Finding { scope, step, code: code.clone(), text: code::clip(text, code::SENTENCE) });
     }
 
     fn entry(&mut self, label: &Label, ask: &Arc<Ask>) -> &mut Step {
