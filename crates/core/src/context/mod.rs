@@ -10,7 +10,7 @@ use crate::definition::{Structured, Team};
 use crate::event::Started;
 use crate::id::Label;
 use crate::message::{Arguments, Message, Request, SentCall, Turn};
-use crate::run::RunState;
+use crate::run::{Rejected, RunState};
 use crate::step::{Ask, Form, Product, Prompt, Task};
 use result::Shown;
 use std::sync::Arc;
@@ -188,6 +188,12 @@ fn closing(
         for (i, call) in turn.calls.iter().enumerate() {
             results.push(result::of(state, team, &label.call(i), &call.name, &mut evidence));
         }
+    }
+    let next = Label::under(&prompt.thread, &format!("t{}", prompt.upto + 1));
+    if let Some(Rejected { product: Product::Turn(turn), why }) = state.step(&next).and_then(|s| s.rejected.as_ref())
+        && !turn.text.trim().is_empty()
+    {
+        results.push(Shown::plain(format!("You said, and it could not be accepted ({why}): {}", turn.text)));
     }
     let fixed = system + first.len() + close.len() + 200;
     let share = bytes(room).saturating_sub(fixed) / results.len().max(1);

@@ -147,7 +147,9 @@ fn delegated(team: &Team, summary: &Summary) -> Shown {
 fn note(summary: &Summary) -> &'static str {
     match summary.status {
         Terminal::Unmet => "The success condition was not shown to be met. Do not present this as established.",
-        _ if summary.partial => "The agent was cut short. What follows is incomplete.",
+        _ if summary.partial && summary.status != Terminal::Failed => {
+            "The agent was cut short. What follows is incomplete."
+        }
         _ => {
             "This is not an answer. Decide: try again with a new brief, give it to another agent, do it yourself, or leave it out and say so."
         }

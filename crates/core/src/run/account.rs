@@ -70,16 +70,24 @@ impl RunState {
         steps.into_iter().enumerate().map(number).collect()
     }
 
-    /// The payload of a run that was cut short without a last synthesis: what its model said last, and who reported.
+    /// The payload of a run that was cut short, or failed, without a last synthesis: what its model said last, and who
+    /// reported.
     pub(super) fn what_exists(&self) -> Value {
         let mut last: Option<(u64, &str)> = None;
         let mut reports: Vec<(&Label, Value)> = Vec::new();
         for (label, step) in &self.steps {
-            match self.outcome(label.as_str()) {
-                Some(Outcome::Ok(Product::Turn(turn))) if !turn.text.trim().is_empty() => {
+            let outcome = self.outcome(label.as_str());
+            // An answer that broke the contract was paid too, and it may be all that there is.
+            let rejected = step.rejected.as_ref().map(|r| &r.product);
+            let said = match outcome {
+                Some(Outcome::Ok(product)) => Some(product),
+                _ => rejected,
+            };
+            match said {
+                Some(Product::Turn(turn)) if !turn.text.trim().is_empty() => {
                     last = last.max(Some((step.started_seq, &turn.text)));
                 }
-                Some(Outcome::Ok(Product::Summary(s))) => {
+                Some(Product::Summary(s)) => {
                     let report =
                         json!({"step": label, "agent": s.agent, "status": s.status, "payload": nested(&s.payload)});
                     reports.push((label, report));

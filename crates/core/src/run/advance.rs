@@ -11,7 +11,6 @@ use crate::id::Label;
 use crate::pattern::find;
 use crate::program::{End, Move, View};
 use crate::summary::Terminal;
-use serde_json::Value;
 
 /// What is to be done now.
 #[derive(Debug, Default)]
@@ -74,15 +73,21 @@ impl RunState {
     }
 
     fn end(&self, end: End) -> Next {
-        let payload = if end.partial && end.payload.is_null() { self.what_exists() } else { end.payload };
+        let said = !end.payload.is_null();
+        let payload = if said { end.payload } else { self.what_exists() };
+        let partial = end.partial || !(said || payload.is_null());
         let mut ending = account::Ending::new(end.terminal, payload).because(end.code, end.why);
-        ending.partial = end.partial;
+        ending.partial = partial;
         ending.limit = end.limit;
         self.finish(ending)
     }
 
     fn fail(&self, code: Code, why: String) -> Next {
-        self.finish(account::Ending::new(Terminal::Failed, Value::Null).because(code, why))
+        let payload = self.what_exists();
+        let partial = !payload.is_null();
+        let mut ending = account::Ending::new(Terminal::Failed, payload).because(code, why);
+        ending.partial = partial;
+        self.finish(ending)
     }
 
     /// The driver found that the run cannot go on: its program broke down, or a request came out with other bytes.

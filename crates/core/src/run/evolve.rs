@@ -32,7 +32,7 @@ impl RunState {
         self.ledger.apply(&record.event, held, first);
         match &record.event {
             Event::RunStarted(started) => self.begin(started),
-            Event::Recovered { idle } => self.deadline = self.deadline.map(|d| d.plus(*idle)),
+            Event::Recovered { idle } => self.resumed(*idle),
             Event::StepStarted(start) => self.start(start, record),
             Event::StepPrepared { label, note, .. } => {
                 if let Some(step) = self.steps.get_mut(label) {
@@ -87,6 +87,16 @@ impl RunState {
     fn begin(&mut self, started: &Started) {
         self.deadline = Some(self.now.plus(started.brief.budget.value.time));
         self.started = Some(Arc::new(started.clone()));
+    }
+
+    /// A pause counts neither against the deadline nor against the retries of what waits.
+    fn resumed(&mut self, idle: u64) {
+        self.deadline = self.deadline.map(|d| d.plus(idle));
+        for label in &self.waiting {
+            if let Some(step) = self.steps.get_mut(label) {
+                step.first_start = step.first_start.plus(idle);
+            }
+        }
     }
 
     fn start(&mut self, start: &StepStart, record: &Recorded) {

@@ -325,3 +325,21 @@ fn an_unmet_child_is_marked() {
     let read = &sim.results("lead", "t2")[0];
     assert!(read.starts_with(r#"{"status":"unmet","unverified":"#) && read.contains("success.unmet"), "{read}");
 }
+
+// An answer that was rejected was paid for: a cap in the middle of its repair does not lose it.
+// covers E-21, E-61
+#[test]
+fn a_cap_in_a_repair_keeps_the_rejected_answer() {
+    const SAID: &[&str] = &["a long analysis, worth money", "still no JSON", "nor this"];
+    let said = SAID[0];
+    let mut one = reviewer();
+    one.budget.model_calls = Some(1);
+    let script = tries(SAID);
+    let summary = Sim::run(&team(vec![one.clone()]), &script).summary();
+    assert_eq!((summary.status, summary.limit.as_deref()), (Terminal::BudgetExhausted, Some("model_calls")));
+    assert_eq!(summary.payload["result"], said);
+    one.budget.model_calls = Some(2);
+    let sim = Sim::run(&team(vec![one]), &script);
+    let request = serde_json::to_string(sim.request("one", "closing")).unwrap();
+    assert!(request.contains(said) && request.contains("could not be accepted"), "{request}");
+}

@@ -318,3 +318,37 @@ fn what_a_lost_call_may_have_cost_is_booked() {
     let script = stumbles(2, code::MODEL_OVERLOADED, Retry::After(None), 5);
     assert_eq!(Sim::run(&one(), &script).summary().spent.usage.tokens(), 30);
 }
+
+// A death while a retry waits: the pause does not count against the time that retries may take.
+// covers F-07
+#[test]
+fn a_pause_in_a_retrys_wait_does_not_use_up_the_retries() {
+    let mut team = one();
+    team.retry.insert("test".into(), RetryPolicy { total: 30_000, ..RetryPolicy::default() });
+    let script = stumbles(2, code::MODEL_OVERLOADED, Retry::After(Some(1_000)), 5);
+    // run started, t1 started, t1 failed: it dies before the next start and is taken up a minute later.
+    let sim = Sim::with(&team, &script, die(3, 1));
+    assert_eq!(sim.summary().status, Terminal::Succeeded);
+    assert_eq!(starts(&sim).iter().map(|s| s.0).collect::<Vec<_>>(), [1, 2, 3]);
+    // Within one life the same time is final.
+    let slow = stumbles(2, code::MODEL_OVERLOADED, Retry::After(Some(40_000)), 5);
+    assert_eq!(Sim::run(&team, &slow).summary().status, Terminal::Failed);
+}
+
+// A run that fails late keeps what its children reported, as a part; one that fails at once has nothing.
+// covers F-07, E-21
+#[test]
+fn a_run_that_fails_late_keeps_what_exists() {
+    let team = team(vec![leads("lead", &[], &["kid"]), agent("kid", &[])]);
+    let script = Script::new(|asked: &Asked<'_>| match (asked.path, asked.label) {
+        ("lead", "t1") => delegates(&[to("kid", "work")]).saying("the plan"),
+        ("lead", _) => fails(code::MODEL_AUTH, Retry::Never),
+        _ => says("a costly result"),
+    });
+    let summary = Sim::run(&team, &script).summary();
+    assert_eq!((summary.status, summary.partial, summary.limit), (Terminal::Failed, true, None));
+    assert_eq!(summary.payload["result"], "the plan");
+    assert_eq!(summary.payload["reports"][0]["payload"]["result"], "a costly result");
+    let summary = Sim::run(&one(), &stumbles(9, code::MODEL_AUTH, Retry::Never, 5)).summary();
+    assert_eq!((summary.status, summary.partial, summary.payload.is_null()), (Terminal::Failed, false, true));
+}
