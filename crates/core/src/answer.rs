@@ -42,16 +42,17 @@ pub(crate) const REPORT_FENCE: &str = "```success";
 /// Reads an answer under a brief.
 ///
 /// # Errors
-/// It is blank (no repair helps), or does not have the form that the brief asks for (a repair may).
+/// It is blank, or does not have the form that the brief asks for. A repair may help where the brief asks for a form.
 pub fn read(text: &str, brief: &Brief) -> Result<Answer, Complaint> {
     let statements = &brief.success.value.statements;
     let (text, report) = if statements.is_empty() { (text.trim().into(), None) } else { split_report(text) };
     let text = &*text;
     let reports = judge(statements, report);
+    let free = brief.output.by == Origin::Default;
     if text.is_empty() {
-        return Err(Complaint::new(code::SUMMARY_EMPTY, "the last answer is empty", false));
+        return Err(Complaint::new(code::SUMMARY_EMPTY, "the last answer is empty", !free));
     }
-    if brief.output.by == Origin::Default {
+    if free {
         return Ok(Answer { payload: json!({"result": text}), reports });
     }
     let Some(payload) = document(text) else {
@@ -130,12 +131,27 @@ fn lines(report: &str) -> Vec<Line> {
     report.lines().filter_map(line).collect()
 }
 
+/// One line: a number, then a word of its own. Models set marks of lists and of emphasis around both, and put a sign before
+/// the word; what comes behind the word without a separator (`met?`) makes it another word.
 fn line(text: &str) -> Option<Line> {
-    let (number, rest) = text.split_once([':', '.', ')'])?;
-    let statement = number.trim().parse().ok()?;
-    let rest = rest.trim();
+    let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let text = text.strip_prefix("Statement").or(text.strip_prefix("statement")).unwrap_or(text).trim_start();
+    let (number, rest) = text.split_at_checked(text.find(|c: char| !c.is_ascii_digit())?)?;
+    let statement = number.parse().ok()?;
+    let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let (not, rest) = match rest.split_at_checked(4) {
+        Some((word, rest)) if word.eq_ignore_ascii_case("not ") => (true, rest.trim_start()),
+        _ => (false, rest),
+    };
     let end = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
-    let (verdict, evidence) = rest.split_at_checked(end)?;
-    let evidence = evidence.trim_start_matches(|c: char| c.is_whitespace() || "-:,\u{2013}\u{2014}".contains(c));
+    let (word, behind) = rest.split_at_checked(end)?;
+    let behind = behind.trim_start_matches(['*', '_', '`']);
+    let separator = |c: char| c.is_whitespace() || "-:;,.()\u{2013}\u{2014}".contains(c);
+    if !(behind.is_empty() || behind.starts_with(separator)) {
+        return None;
+    }
+    let verdict = if not && word.eq_ignore_ascii_case("met") { "unmet" } else { word };
+    let behind = behind.strip_prefix('.').unwrap_or(behind);
+    let evidence = behind.trim_start_matches(|c: char| c.is_whitespace() || "-:;,\u{2013}\u{2014}".contains(c));
     Some(Line { statement, verdict: verdict.to_string(), evidence: evidence.to_string() })
 }

@@ -46,7 +46,7 @@ pub enum Ask {
         /// Path relative to the workspace.
         path: String,
     },
-    /// A decision that a person wants to see; no effect on the world.
+    /// A decision that a person wants to see; no effect on the world. For programs that plan; none of this build does.
     Decide {
         /// What.
         what: String,
@@ -81,7 +81,7 @@ pub struct Prompt {
 pub enum Task {
     /// The run's own brief.
     Brief,
-    /// A text of the program.
+    /// A text of the program. For programs with several conversations; no program of this build has them.
     Text(String),
 }
 

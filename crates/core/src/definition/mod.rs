@@ -340,7 +340,8 @@ pub struct ContextFile {
     pub text: String,
 }
 
-/// A team: its agents and everything the core needs to run them. Immutable during a run, pinned by its digest.
+/// A team: its agents and everything the core needs to run them. Immutable during a run, which is pinned to the digest of
+/// the setup that the team was loaded from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Team {
@@ -375,10 +376,6 @@ pub struct Team {
 }
 
 impl Team {
-    /// Content digest: a run is pinned to it.
-    pub fn digest(&self) -> Digest {
-        digest::of(self)
-    }
     /// What doing a tool twice means; an unknown tool is taken for harmful.
     pub fn effect(&self, tool: &ToolName) -> EffectClass {
         self.tools.get(tool).map_or(EffectClass::Effectful, |t| t.effect)

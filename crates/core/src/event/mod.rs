@@ -108,7 +108,7 @@ pub enum Event {
     RunStarted(Box<Started>),
     /// A driver took the run up again after a pause of `idle` milliseconds, which its deadline does not count.
     Recovered {
-        /// Milliseconds since the last event.
+        /// Milliseconds since the newest event of the whole tree, as the driver saw it.
         idle: u64,
     },
     /// Intent and reservation in one.

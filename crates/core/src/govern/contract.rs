@@ -3,9 +3,10 @@
 use crate::answer::{self, Complaint};
 use crate::code;
 use crate::definition::{EvidenceMode, Team};
-use crate::message::{Stop, Turn};
+use crate::message::Stop;
 use crate::run::{RunState, Step};
 use crate::step::{Ask, Form, Product};
+use serde_json::Value;
 
 /// What is wrong with what a step gave; none when it may stand.
 pub fn finding(state: &RunState, team: &Team, step: &Step, product: &Product) -> Option<Complaint> {
@@ -27,9 +28,9 @@ pub fn finding(state: &RunState, team: &Team, step: &Step, product: &Product) ->
     let started = state.started()?;
     match answer::read(&turn.text, &started.brief) {
         Err(complaint) => Some(complaint),
-        Ok(_) => {
+        Ok(answer) => {
             let cites = team.agents.get(&started.agent).is_some_and(|a| a.evidence == EvidenceMode::Cite);
-            if cites { citations(turn, state.evidence().len()) } else { None }
+            if cites { citations(&answer.payload, state.evidence().len()) } else { None }
         }
     }
 }
@@ -38,21 +39,30 @@ fn head(text: &str) -> String {
     text.chars().take(200).collect()
 }
 
-/// `[e3]` must name a tool step that succeeded, and where there is evidence, some of it must be cited.
-fn citations(turn: &Turn, known: usize) -> Option<Complaint> {
-    let mut cited = 0;
-    for part in turn.text.split("[e").skip(1) {
-        let Some((number, _)) = part.split_once(']') else { continue };
-        let Ok(number) = number.parse::<usize>() else { continue };
-        cited += 1;
-        if number == 0 || number > known {
-            let why = format!("the answer cites [e{number}], but the evidence is e1 to e{known}");
-            return Some(Complaint::new(code::EVIDENCE_UNKNOWN, why, true));
-        }
+/// `[e3]` must name a tool step that succeeded, and where there is evidence, the payload must cite some of it. What stands in
+/// the report on the success statements is no citation: nobody reads the report as the result.
+fn citations(payload: &Value, known: usize) -> Option<Complaint> {
+    let cited = cited(&payload.to_string());
+    if let Some(wrong) = cited.iter().find(|n| **n == 0 || **n > known) {
+        let why = format!("the answer cites [e{wrong}], but the evidence is e1 to e{known}");
+        return Some(Complaint::new(code::EVIDENCE_UNKNOWN, why, true));
     }
-    if cited == 0 && known > 0 {
+    if cited.is_empty() && known > 0 {
         let why = format!("the answer cites no evidence: put ids such as [e1] (up to [e{known}]) behind its claims");
         return Some(Complaint::new(code::EVIDENCE_UNKNOWN, why, true));
     }
     None
+}
+
+/// The numbers of all citations: brackets that hold nothing but ids, alone (`[e1]`), as a list (`[e1, e2]`, `[e1 and e2]`)
+/// or as a JSON list of texts.
+fn cited(text: &str) -> Vec<usize> {
+    let mut all = Vec::new();
+    for part in text.split('[').skip(1) {
+        let Some((inside, _)) = part.split_once(']') else { continue };
+        let words = inside.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty() && *w != "and");
+        let ids: Option<Vec<usize>> = words.map(|w| w.strip_prefix('e')?.parse().ok()).collect();
+        all.extend(ids.unwrap_or_default());
+    }
+    all
 }

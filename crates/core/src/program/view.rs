@@ -27,8 +27,6 @@ pub enum Known<'a> {
         ask: &'a Ask,
         /// The outcome.
         outcome: &'a Outcome,
-        /// Its place in the log.
-        seq: u64,
     },
 }
 
@@ -76,7 +74,7 @@ impl<'a> View<'a> {
     pub fn root(facts: &'a dyn Facts, team: &'a Team, agent: &'a Definition, brief: &'a Brief) -> View<'a> {
         View { facts, team, agent, brief, prefix: String::new() }
     }
-    /// The same run under a label prefix.
+    /// The same run under a label prefix. For programs with several conversations; no program of this build has them.
     pub fn scope(&self, name: &str) -> View<'a> {
         View { prefix: format!("{}{name}/", self.prefix), ..self.clone() }
     }
@@ -100,7 +98,7 @@ impl<'a> View<'a> {
                 debug_assert_eq!(*known, ask(), "label {label} was used for something else before");
                 Err(Move::Want(Vec::new()))
             }
-            Known::Done { ask: known, outcome, .. } => {
+            Known::Done { ask: known, outcome } => {
                 debug_assert_eq!(*known, ask(), "label {label} was used for something else before");
                 Ok(outcome)
             }

@@ -1,7 +1,7 @@
 //! Commands: what the world tells a run, turned into events. A command that no longer applies yields nothing.
 
 use super::state::{RunState, Status, Step};
-use crate::budget::Spend;
+use crate::budget::{ModelSpend, Spend};
 use crate::code;
 use crate::definition::{InDoubt, RetryPolicy, Team};
 use crate::depth::{DEEPEST, deeper};
@@ -155,7 +155,17 @@ impl RunState {
             Err((code, why)) => {
                 // What it used is unknown; its whole reservation is taken as used, so that no cap can be talked under.
                 let usage = Usage { input_tokens: step.reserve.tokens, ..Usage::default() };
-                let spent = Spend { usage, runs: step.reserve.runs, ..Spend::default() };
+                let by_model = step.delegation.as_ref().map(|d| ModelSpend {
+                    role: d.role.clone(),
+                    model: d.model.clone(),
+                    usage,
+                });
+                let spent = Spend {
+                    usage,
+                    runs: step.reserve.runs,
+                    by_model: by_model.into_iter().collect(),
+                    ..Spend::default()
+                };
                 let why = code::clip(&why, code::SENTENCE);
                 Event::StepFailed { label, attempt, code, why, spent, then: Then::Final }
             }
@@ -244,7 +254,7 @@ fn jitter(policy: &RetryPolicy, failures: u32, salt: &str, state: &RunState) -> 
     number % most.saturating_add(1)
 }
 
-/// Failures that a provider reports and that are not the step's own fault.
+/// The failure of a step that the driver stopped because the run no longer waits for it.
 pub fn stopped() -> Failure {
     Failure::fixed(code::STEP_STOPPED, "it was stopped because nobody waits for it any more")
 }

@@ -205,8 +205,8 @@ impl Facts for RunState {
     fn find(&self, label: &Label) -> Known<'_> {
         match self.steps.get(label) {
             None => Known::Unknown,
-            Some(step) => match (&step.status, step.done_seq) {
-                (Status::Done(outcome), Some(seq)) => Known::Done { ask: &step.ask, outcome, seq },
+            Some(step) => match &step.status {
+                Status::Done(outcome) => Known::Done { ask: &step.ask, outcome },
                 _ => Known::Pending { ask: &step.ask },
             },
         }

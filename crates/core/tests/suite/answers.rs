@@ -304,6 +304,7 @@ fn a_bare_result_of_a_child_is_a_failed_delegation() {
     let [Event::StepFailed { code, spent, .. }] = &events[..] else { panic!("{events:?}") };
     assert_eq!(*code, code::SUMMARY_INVALID);
     assert_eq!((spent.usage.tokens(), spent.runs), (state.ledger().reserved.tokens, 1));
+    assert_eq!(spent.by_model.iter().map(|m| m.usage).collect::<Vec<_>>(), [spent.usage], "spend by model adds up");
 }
 
 // An unmet child is marked in what its parent reads.
@@ -342,4 +343,77 @@ fn a_cap_in_a_repair_keeps_the_rejected_answer() {
     let sim = Sim::run(&team(vec![one]), &script);
     let request = serde_json::to_string(sim.request("one", "closing")).unwrap();
     assert!(request.contains(said) && request.contains("could not be accepted"), "{request}");
+}
+
+/// What the first statement comes to when an agent reports like this.
+fn reported(report: &str) -> (Verdict, String) {
+    let success = Some(Success { predicates: Vec::new(), statements: vec!["it is so".into()] });
+    let said = format!("an answer\n```success\n{report}\n```");
+    let script = Script::new(move |_: &Asked<'_>| says(&said));
+    let summary = Sim::run(&team(vec![Definition { success, ..agent("one", &[]) }]), &script).summary();
+    (summary.success[0].verdict, summary.success[0].evidence.clone())
+}
+
+// Small models set lists and emphasis around their reports; what says something else is never taken for met.
+// covers E-12
+#[test]
+fn reports_are_read_as_models_write_them() {
+    let met = [
+        "1: met",
+        "- 1: met",
+        "* 1. Met.",
+        "**1**: met",
+        "1: **met**",
+        "1 - met",
+        "[1] met",
+        "Statement 1: met",
+        "1. \u{2705} met",
+        "1) `met`",
+        "1: MET, see e1",
+    ];
+    for report in met {
+        assert_eq!(reported(report).0, Verdict::Met, "{report}");
+    }
+    for report in ["1: unmet", "- **1**: not met", "1 - Unmet: no file"] {
+        assert_eq!(reported(report).0, Verdict::Unmet, "{report}");
+    }
+    for report in ["1: met? no", "1: met/unmet", "1: unknown", "1: nearly met", "2: met", "met", "1"] {
+        assert_eq!(reported(report).0, Verdict::Unknown, "{report}");
+    }
+    assert_eq!(reported("- **1**: **met** - see ./my_file.rs [e1]").1, "see ./my_file.rs [e1]");
+}
+
+// Citations come alone or as lists, and the payload must hold them: a citation in the report alone is none.
+// covers E-18
+#[test]
+fn the_payload_cites_alone_or_in_lists() {
+    let statements = vec!["it is so".to_string()];
+    let cites = |said: &'static str, success: Success| {
+        let one = Definition { evidence: EvidenceMode::Cite, success: Some(success), ..agent("one", &["look"]) };
+        let script = Script::new(move |asked: &Asked<'_>| match asked.label {
+            "t1" => calls(&[("look", json!({})), ("look", json!({}))]),
+            _ => says(said),
+        });
+        Sim::run(&team(vec![one]), &script).summary().status
+    };
+    for said in ["so [e1]", "so [e1, e2]", "so [e1][e2]", "so [e1; e2] and [see below]", "so [e1 and e2]"] {
+        assert_eq!(cites(said, Success::default()), Terminal::Succeeded, "{said}");
+    }
+    for said in ["so", "so [e3]", "so [e1, e3]", "so [e0]", "so [see e1]"] {
+        assert_eq!(cites(said, Success::default()), Terminal::Failed, "{said}");
+    }
+    let success = Success { predicates: Vec::new(), statements };
+    assert_eq!(cites("a bare claim\n```success\n1: met - [e1]\n```", success.clone()), Terminal::Failed);
+    assert_eq!(cites("a claim [e2]\n```success\n1: met\n```", success), Terminal::Succeeded);
+}
+
+// A blank answer is asked for again where the brief asks for a form.
+// covers E-18, E-61
+#[test]
+fn a_blank_answer_is_repaired_under_a_schema() {
+    let script = tries(&[" ", r#"{"findings": ["a"]}"#]);
+    let summary = Sim::run(&team(vec![reviewer()]), &script).summary();
+    assert_eq!((summary.status, summary.payload), (Terminal::Succeeded, json!({"findings": ["a"]})));
+    let summary = Sim::run(&team(vec![agent("one", &[])]), &tries(&[" ", "late"])).summary();
+    assert_eq!((summary.status, summary.reason_code), (Terminal::Failed, Some(code::SUMMARY_EMPTY)));
 }
