@@ -85,7 +85,7 @@ codes! {
     SPAWN_DEPTH = "spawn.depth", "F-11", "The tree may not grow deeper.";
     TOOL_UNKNOWN = "tool.unknown", "E-20", "There is no tool of this name.";
     TOOL_NOT_ALLOWED = "tool.not_allowed", "E-20", "The tool is not on the allowlist of the brief.";
-    TOOL_ARGUMENTS = "tool.arguments", "E-20", "The arguments do not fit the schema of the tool.";
+    TOOL_ARGUMENTS = "tool.arguments", "E-20", "The arguments of a tool call are no JSON object, or not what the tool takes.";
     TOOL_FAILED = "tool.failed", "F-07", "The tool could not do it.";
     TOOL_TIMEOUT = "tool.timeout", "F-07", "The tool did not answer in time.";
     TOOL_PANICKED = "tool.panicked", "F-07", "The tool broke down.";

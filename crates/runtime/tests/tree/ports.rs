@@ -5,19 +5,18 @@ use deputize_core::brief::{Predicate, Success};
 use deputize_core::code;
 use deputize_core::definition::{RetryPolicy, Team, ToolSpec};
 use deputize_core::event::Event;
-use deputize_core::id::ToolName;
+use deputize_core::id::{Time, ToolName};
 use deputize_core::message::{Request, Turn};
 use deputize_core::step::{Failure, Note};
 use deputize_core::summary::{Summary, Terminal};
-use deputize_runtime::World;
-use deputize_runtime::port::{Delta, Model, ModelFailure, Pending, Reply, Tools, Who};
+use deputize_runtime::port::{Clock as _, Delta, Model, ModelFailure, Pending, Reply, Tools, Who};
+use deputize_runtime::{TokioClock, World};
 use deputize_testkit::stage::finished;
 use deputize_testkit::toys::Toys;
 use deputize_testkit::{Stage, team};
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 /// A model whose first calls fail late and whose later ones answer.
 struct Late {
@@ -35,7 +34,7 @@ impl Model for Late {
                 let turn = Turn { text: "at last".into(), ..Turn::default() };
                 return Ok(Reply { turn, usage: Default::default() });
             }
-            tokio::time::sleep(Duration::from_millis(self.ms)).await;
+            TokioClock::at(Time(0)).sleep_until(Time(self.ms)).await;
             Err(self.failure.clone().into())
         })
     }
