@@ -147,3 +147,24 @@ async fn killed_once(seed: u64, seen: u64, ms: u64, want: &Value) {
     let plan = std::fs::read_to_string(folder.path().join("notes/plan.txt")).unwrap();
     assert_eq!(plan, "second", "{at}: the edit was applied once");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_tree_is_the_same_streamed_and_not() {
+    let mut payloads = Vec::new();
+    for streaming in [true, false] {
+        let server = server().await;
+        let folder = tempfile::tempdir().unwrap();
+        project(folder.path(), &server.base_url());
+        let file = folder.path().join("deputize.yaml");
+        let models = format!("models: {{'mock:mock': {{streaming: {streaming}}}}}\n");
+        std::fs::write(&file, std::fs::read_to_string(&file).unwrap() + &models).unwrap();
+        let mut command = deputize(folder.path());
+        command.args(["run", "read both", "--json"]);
+        let (code, doc) = document(command);
+        assert_eq!((code, doc["status"].as_str()), (Some(0), Some("succeeded")), "{doc}");
+        assert_eq!(server.rejected(), Vec::<String>::new());
+        assert!(server.requests().iter().all(|r| r.stream() == streaming));
+        payloads.push(doc["payload"].clone());
+    }
+    assert_eq!(payloads[0], payloads[1]);
+}
