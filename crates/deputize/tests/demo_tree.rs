@@ -1,4 +1,5 @@
-//! The tree of the demo, stopped after every event that is appended: the same end each time, and no recorded step again.
+//! The tree of the demo, stopped after every event that is appended: the same end each time, and no model call again
+//! whose outcome was recorded.
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use deputize::adapters::loader::{LoadRequest, Overrides, Setup, load};

@@ -212,3 +212,47 @@ fn the_state_folder_is_private() {
     assert_eq!(mode(&place.state()), 0o700);
     assert_eq!(mode(&place.state().join("store.sqlite3")), 0o600);
 }
+
+/// The results that the tools of the root gave, in call order.
+fn statuses(place: &Place) -> Vec<String> {
+    let trace = place.json(&["trace", "last"]).json();
+    let steps = trace["runs"][0]["steps"].as_array().unwrap().clone();
+    steps.iter().filter(|s| s["kind"] == "tool").map(|s| s["status"].as_str().unwrap().to_string()).collect()
+}
+
+// An agent that could write agent files would give itself agents, and so rights; also in folders of another name.
+#[test]
+fn agents_make_no_agents_wherever_agent_files_lie() {
+    let script = "solo:
+  - calls:
+      - write_file: {path: team/new.md, content: x}
+      - write_file: {path: team/deep/new.md, content: x}
+      - write_file: {path: team/other/new.md, content: x}
+      - write_file: {path: AGENTS.md, content: x}
+      - write_file: {path: deputize.yaml, content: x}
+      - write_file: {path: notes/fine.md, content: x}
+  - text: done
+";
+    let place = Place::empty();
+    let agent = |name: &str| format!("---\nname: {name}\ndescription: d\ntools: Read, Write\n---\nB\n");
+    place.write("team/solo.md", &agent("solo"));
+    place.write("team/deep/second.md", &agent("second"));
+    place.write("s.yaml", script);
+    place.write("deputize.yaml", "load: [team]\nroot: solo\n");
+    place.json(&["run", "x", "--script", "s.yaml"]).exits(0);
+    assert_eq!(statuses(&place), ["failed", "failed", "failed", "failed", "failed", "ok"]);
+    assert!(!place.path("team/new.md").exists() && place.path("notes/fine.md").exists());
+}
+
+#[test]
+fn nobody_writes_below_an_agent_that_only_reads() {
+    let script = "lead: [{calls: [{delegate: {agent: w, objective: write}}]}, {text: done}]
+lead/w: [{calls: [{write_file: {path: planned.txt, content: x}}]}, {text: tried}]
+";
+    let place = Place::empty();
+    place.write("agents/lead.md", "---\nname: lead\ndescription: d\npermissionMode: plan\nagents: [w]\n---\nB\n");
+    place.write("agents/w.md", "---\nname: w\ndescription: d\ntools: Write\n---\nB\n");
+    place.write("s.yaml", script);
+    place.json(&["run", "x", "--script", "s.yaml", "--allow", "write"]);
+    assert!(!place.path("planned.txt").exists());
+}

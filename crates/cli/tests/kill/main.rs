@@ -11,6 +11,7 @@ use deputize_adapters::mock::{Options, Server};
 use deputize_adapters::provider::scripted::Script;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -18,25 +19,26 @@ use std::time::{Duration, Instant};
 const SCRIPT: &str = "
 lead:
   - calls: [{ls: {path: .}}, {write_file: {path: notes/plan.txt, content: first}}]
-    latency: 20ms
+    latency: 90ms
   - calls:
       - delegate: {agent: reader, objective: read one.txt}
       - delegate: {agent: reader, objective: read two.txt}
       - delegate: {agent: reader, objective: ''}
-    latency: 20ms
+    latency: 90ms
   - calls: [{edit_file: {path: notes/plan.txt, old: first, new: second}}]
-    latency: 20ms
+    latency: 90ms
   - text: one says 1, two says 2
+    latency: 90ms
 lead/reader#1:
   - calls: [{read_file: {path: one.txt}}, {grep: {pattern: '1'}}]
-    latency: 30ms
+    latency: 90ms
   - text: one says 1
-    latency: 30ms
+    latency: 90ms
 lead/reader#2:
   - calls: [{read_file: {path: two.txt}}]
-    latency: 30ms
+    latency: 90ms
   - text: two says 2
-    latency: 30ms
+    latency: 90ms
 ";
 
 fn project(folder: &Path, base_url: &str) {
@@ -121,7 +123,8 @@ async fn killed_at_ten_seeded_moments_the_run_ends_the_same_and_nothing_recorded
     }
 }
 
-/// Kills the run when the server has seen so many requests and some milliseconds have passed, then resumes it.
+/// Kills the run when the server has seen so many requests and some milliseconds have passed, then resumes it. Every answer
+/// takes longer than that wait, so the run cannot be over; that it was not is asserted all the same.
 async fn killed_once(seed: u64, seen: u64, ms: u64, want: &Value) {
     let server = server().await;
     let folder = tempfile::tempdir().unwrap();
@@ -133,7 +136,10 @@ async fn killed_once(seed: u64, seen: u64, ms: u64, want: &Value) {
     let moment = Instant::now() + Duration::from_millis(ms);
     until(&at, || Instant::now() >= moment);
     run.kill().unwrap();
-    run.wait().unwrap();
+    assert_eq!(run.wait().unwrap().signal(), Some(9), "{at}: the process was to die of the kill");
+    let mut command = deputize(folder.path());
+    command.args(["show", "last", "--json"]);
+    assert_eq!(document(command).1["status"], "interrupted", "{at}: the run was to be under way");
     let (before, paid) = (recorded(folder.path()), server.log().len());
     let mut command = deputize(folder.path());
     command.args(["resume", "last", "--json"]);

@@ -170,3 +170,18 @@ fn a_read_only_agent_passes_on_what_reads() {
     let held = team.held(&planner, &team.above_root());
     assert_eq!((held.tools, held.grant), (vec!["look".into()], vec!["look".into()]));
 }
+
+// A run that cannot go on first stops what it has under way, and ends once nothing is.
+#[test]
+fn a_run_with_an_open_step_is_abandoned_when_that_is_stopped() {
+    let mut state = running("r");
+    let abandon = |s: &RunState| s.abandon(code::RUN_PANICKED, "it broke down".into());
+    let next = abandon(&state);
+    assert!(next.events.is_empty());
+    assert_eq!(next.stop, [Label::under("", "t1")]);
+    let stop = state.decide(&team(), Time(60), deliver("t1", 1, Delivery::Failure(stopped())));
+    take(&mut state, 60, stop);
+    let events = abandon(&state).events;
+    take(&mut state, 70, events);
+    assert_eq!(state.summary().map(|s| s.status), Some(Terminal::Failed));
+}

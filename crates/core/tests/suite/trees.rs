@@ -118,16 +118,32 @@ fn a_supervisors_decisions_are_in_its_log() {
     assert_eq!(found, [Decompose, Dispatch, Dispatch, Dispatch, Reject, Reject, Synthesise]);
 }
 
-// Every edge of the tree is one of parent and child; nothing else passes between runs.
+// Siblings never speak to one another: an attempt is refused, starts nobody, and no word of one is in a request of another.
+// The start of each child stands in its parent's log as a delegation to that very agent.
 // covers E-27
 #[test]
-fn messages_pass_along_the_edges_of_the_tree_only() {
-    let case = three_levels();
-    let sim = Sim::run(&case.team, &case.script);
+fn siblings_do_not_reach_one_another() {
+    let team = team(vec![leads("lead", &[], &["a", "b"]), agent("a", &["look"]), agent("b", &["look"])]);
+    let script = Script::new(|asked: &Asked<'_>| match (asked.path, asked.label) {
+        ("lead", "t1") => delegates(&[to("a", "one"), to("b", "two")]),
+        ("lead", _) => says("done"),
+        ("lead/a#1", "t1") => calls(&[("delegate", to("b", "do it for me"))]).saying("SENTINEL-A"),
+        (path, _) => says(if path == "lead/a#1" { "SENTINEL-A" } else { "SENTINEL-B" }),
+    });
+    let sim = Sim::run(&team, &script);
+    assert_eq!(sim.logs.len(), 3, "the attempt started nobody");
+    let refused = sim.state("r/t1/c0").findings().iter().filter(|f| f.code == code::SPAWN_NOT_ALLOWED).count();
+    assert_eq!(refused, 1);
+    for (path, label, other) in [("lead/a#1", "t1", "B"), ("lead/a#1", "t2", "B"), ("lead/b#1", "t1", "A")] {
+        let sent = serde_json::to_string(sim.request(path, label)).unwrap();
+        assert!(!sent.contains(&format!("SENTINEL-{other}")), "{path} {label}: {sent}");
+    }
     for (run, log) in &sim.logs {
         let Event::RunStarted(started) = &log[0].event else { panic!("{run} does not start") };
-        let above = started.parent.as_ref().map(|(p, label)| p.child(label));
-        assert_eq!(above.as_ref().unwrap_or(run), run);
+        let Some((parent, label)) = &started.parent else { continue };
+        let state = sim.state(parent.as_str());
+        let delegation = state.step(label).and_then(|s| s.delegation.clone()).unwrap();
+        assert_eq!((&delegation.to, &delegation.brief), (&started.agent, &started.brief), "{run}");
     }
 }
 

@@ -272,7 +272,9 @@ async fn a_signal_survives_a_driver_that_dies_before_it_took_effect() {
     if let Ok(ready) = deputize_runtime::resume(stage.world_on(dead), &root, stage.team.clone(), setup).await {
         assert!(ready.run().await.is_err());
     }
+    let paid = stage.model.calls().len();
     assert_eq!(stage.resume().await.status, Terminal::Cancelled);
+    assert_eq!(stage.model.calls().len(), paid, "nothing is asked of a model before the cancel takes effect");
     assert!(stage.store.signals(&root).await.unwrap().is_empty(), "and then it is taken");
 }
 
