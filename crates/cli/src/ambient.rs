@@ -2,8 +2,13 @@
 //! configuration are.
 
 use crate::fault::Fault;
+use deputize_runtime::secret::{Redactor, Secret};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// How the parts of a variable's name end that holds a credential.
+const CREDENTIAL: [&str; 9] =
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "PAT"];
 
 /// What the process finds around itself.
 #[derive(Clone)]
@@ -35,6 +40,13 @@ impl Ambient {
     pub(crate) fn var(&self, name: &str) -> Option<&str> {
         set(&self.env, name)
     }
+    /// The values of variables whose names say that they are credentials, and of `named` ones.
+    pub(crate) fn secrets<'a>(&'a self, named: impl IntoIterator<Item = &'a str>) -> Redactor {
+        let by_name =
+            self.env.iter().filter(|(name, value)| is_credential(name, value)).map(|(_, value)| value.as_str());
+        let named = named.into_iter().filter_map(|name| self.var(name));
+        Redactor::new(by_name.chain(named).map(Secret::new))
+    }
     /// The person's own configuration, whether it exists or not.
     pub(crate) fn user_config(&self) -> Option<PathBuf> {
         let folder = match set(&self.env, "XDG_CONFIG_HOME").map(Path::new).filter(|p| p.is_absolute()) {
@@ -50,6 +62,15 @@ impl Ambient {
     fn user_home(&self) -> Option<PathBuf> {
         user_home(&self.env)
     }
+}
+
+/// Whether a variable holds a credential: its name says so, and its value is no path, number or sentence.
+fn is_credential(name: &str, value: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let says = |word: &str| CREDENTIAL.iter().any(|end| word.ends_with(end));
+    let path = value.starts_with(['/', '.', '~']);
+    let sentence = value.trim().contains(char::is_whitespace);
+    name.split('_').any(says) && !path && !sentence && value.contains(|c: char| !c.is_ascii_digit())
 }
 
 fn set<'a>(env: &'a BTreeMap<String, String>, name: &str) -> Option<&'a str> {

@@ -48,6 +48,7 @@ fn execute(args: Args, out: &Out) -> Result<Exit, Fault> {
     if let Some(home) = &ambient.flag {
         out.set_home(home);
     }
+    out.set_redactor(&ambient.secrets([]));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

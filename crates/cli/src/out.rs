@@ -1,13 +1,14 @@
 //! The one place that prints. Results go to standard output, everything else to standard error. What is shown may come
 //! from a model or from anybody's file, so control characters are made visible; a stream that nobody reads any more is
-//! closed for good and never ends a run.
+//! closed for good and never ends a run. Secrets are taken out here once more, whatever brought them this far.
 
+use deputize_runtime::secret::Redactor;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{OnceLock, RwLock};
 
 /// Both output streams.
 pub(crate) struct Out {
@@ -16,13 +17,31 @@ pub(crate) struct Out {
     stderr_gone: AtomicBool,
     stdout_failed: AtomicBool,
     home: OnceLock<String>,
+    redactor: RwLock<Redactor>,
 }
 
 impl Out {
     /// `json`: standard output holds one document and nothing else.
     pub(crate) fn new(json: bool) -> Out {
         let no = || AtomicBool::new(false);
-        Out { json, stdout_gone: no(), stderr_gone: no(), stdout_failed: no(), home: OnceLock::new() }
+        Out {
+            json,
+            stdout_gone: no(),
+            stderr_gone: no(),
+            stdout_failed: no(),
+            home: OnceLock::new(),
+            redactor: RwLock::default(),
+        }
+    }
+    /// What takes the secrets out of all that is printed from now on.
+    pub(crate) fn set_redactor(&self, redactor: &Redactor) {
+        // Only a panic while it is held could poison it, and nothing panics there.
+        if let Ok(mut held) = self.redactor.write() {
+            *held = redactor.clone();
+        }
+    }
+    fn redactor(&self) -> Redactor {
+        self.redactor.read().map(|held| held.clone()).unwrap_or_default()
     }
     /// The state folder that was given by flag: commands that are shown name it too, or they would not find the run.
     pub(crate) fn set_home(&self, folder: &Path) {
@@ -43,11 +62,13 @@ impl Out {
     }
     /// Text of a result, as it is but for control characters.
     pub(crate) fn result(&self, text: &str) {
-        self.standard(&ended(visible(text)));
+        self.standard(&ended(visible(&self.redactor().text(text))));
     }
     /// The document of `--json`.
     pub(crate) fn document(&self, document: &impl Serialize) {
-        let text = serde_json::to_string_pretty(document).unwrap_or_default();
+        let mut value = serde_json::to_value(document).unwrap_or_default();
+        self.redactor().value(&mut value);
+        let text = serde_json::to_string_pretty(&value).unwrap_or_default();
         self.standard(&ended(escaped(&text)));
     }
     fn standard(&self, text: &str) {
@@ -63,7 +84,7 @@ impl Out {
     /// A line or more for the person who watches.
     pub(crate) fn note(&self, text: &str) {
         // There is nobody to tell that nobody can be told.
-        let _ = emit(&mut std::io::stderr().lock(), &ended(visible(text)), &self.stderr_gone);
+        let _ = emit(&mut std::io::stderr().lock(), &ended(visible(&self.redactor().text(text))), &self.stderr_gone);
     }
     /// Waits until everything is written.
     pub(crate) fn flush(&self) {

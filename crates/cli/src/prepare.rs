@@ -65,6 +65,8 @@ pub(crate) async fn prepare(
     let Some(mut setup) = loaded.setup else {
         return Err(Fault::new("team.invalid", "the team did not load"));
     };
+    // From here on sources are quoted, in which somebody may have written what a variable holds.
+    out.set_redactor(&ambient.secrets(setup.providers.values().filter_map(|p| p.api_key_env.as_deref())));
     let warnings = loaded.messages.iter().filter(|m| m.level != Level::Info);
     warnings.for_each(|m| out.note(&loader::render(m, &loaded.sources)));
     let mut choices: Vec<Choice> = loaded.messages.iter().filter_map(choice).collect();

@@ -6,6 +6,7 @@ use crate::past::Shelf;
 use deputize_adapters::loader::Setup;
 use deputize_core::event::{Event, Started};
 use deputize_core::id::{Digest, RunId};
+use deputize_runtime::secret::Redactor;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -21,6 +22,26 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
+    /// The variables that providers of this setup take their keys from.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
+        self.setup.providers.values().filter_map(|provider| provider.api_key_env.as_deref())
+    }
+    /// Takes secrets out of the texts of the team, before they are stored or sent. Returns whether there were any.
+    pub(crate) fn clean(&mut self, redactor: &Redactor) -> Result<bool, Fault> {
+        let unstorable = |e| Fault::new("team.invalid", format!("the team cannot be stored: {e}"));
+        let mut value = serde_json::to_value(&*self).map_err(unstorable)?;
+        let providers = value.get("providers").cloned().unwrap_or_default();
+        if redactor.finds_in(&providers) {
+            let text = "the settings of a provider hold a key itself";
+            return Err(Fault::new("secret.in_file", text).hint("name its variable with `api_key_env: NAME`"));
+        }
+        let found = redactor.finds_in(&value);
+        if found {
+            redactor.value(&mut value);
+            *self = serde_json::from_value(value).map_err(unstorable)?;
+        }
+        Ok(found)
+    }
     /// As bytes.
     pub(crate) fn bytes(&self) -> Result<Vec<u8>, Fault> {
         serde_json::to_vec(self).map_err(|e| Fault::new("team.invalid", format!("the team cannot be stored: {e}")))

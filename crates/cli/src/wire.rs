@@ -83,7 +83,9 @@ pub(crate) fn world(stored: &Stored, ambient: &Ambient, store: Arc<dyn Store>) -
         Fault::new("workspace.missing", e.to_string()).hint("make the folder, or name another one with --workspace DIR")
     })?;
     let model = Arc::new(Router::new(models(setup, ambient)?));
-    Ok(World { model, tools: Arc::new(tools), store, clock: Arc::new(TokioClock::system()), ids: Arc::new(RandomIds) })
+    let world =
+        World { model, tools: Arc::new(tools), store, clock: Arc::new(TokioClock::system()), ids: Arc::new(RandomIds) };
+    Ok(world.guarded(&ambient.secrets(stored.variables())))
 }
 
 /// A world in which nothing is done: for ending a run without doing more of it.

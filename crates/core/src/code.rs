@@ -89,6 +89,7 @@ codes! {
     TOOL_FAILED = "tool.failed", "F-07", "The tool could not do it.";
     TOOL_TIMEOUT = "tool.timeout", "F-07", "The tool did not answer in time.";
     TOOL_PANICKED = "tool.panicked", "F-07", "The tool broke down.";
+    SECRET_HIDDEN = "secret.hidden", "X-16", "The arguments of a tool hold the mark of a hidden secret, which must not be written anywhere.";
     APPROVAL_UNAVAILABLE = "approval.unavailable", "S-14", "The policy asks a person, and nobody can be asked.";
     PERMISSION_DENIED = "permission.denied", "S-14", "The policy forbids it.";
     BUDGET_TOKENS = "budget.tokens", "L-49", "The token budget is used up.";

@@ -4,6 +4,8 @@
 //! An embedding program brings a [`runtime::World`] (its own model, tools, store, clock and ids, or those in [`adapters`])
 //! and a [`core::definition::Team`] (made by hand, or read by [`adapters::loader`]), and calls [`runtime::start`].
 //!
+//! Logs hold no secrets when the world is [guarded](runtime::World::guarded) with those that the program knows.
+//!
 //! A whole program: a lead hands one task to a reader and makes an answer of its report. The model is a script here; put a
 //! [`adapters::provider::OpenAi`] in its place.
 //!

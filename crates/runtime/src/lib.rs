@@ -3,9 +3,11 @@
 
 mod clock;
 mod driver;
+mod guarded;
 mod handle;
 mod live;
 pub mod port;
+pub mod secret;
 
 pub use clock::TokioClock;
 pub use driver::{Control, DriveError, Halt, World};

@@ -8,14 +8,13 @@ mod openai;
 pub mod redact;
 mod router;
 pub mod scripted;
-mod secret;
 mod tokens;
 
 pub use config::{Config, ConfigError, Kind, Limits, Timeouts};
+pub use deputize_runtime::secret::Secret;
 pub use openai::{OpenAi, list_models};
 pub use router::Router;
 pub use scripted::Scripted;
-pub use secret::Secret;
 
 pub(crate) use tokens::estimate;
 

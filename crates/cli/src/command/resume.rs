@@ -27,6 +27,7 @@ pub(crate) async fn execute(args: &IdArgs, ambient: &Ambient, out: &Out) -> Resu
         return Ok(exit);
     }
     let (stored, digest) = Stored::of(&shelf, &root).await?;
+    out.set_redactor(&ambient.secrets(stored.variables()));
     let world = wire::world(&stored, ambient, shelf.store.clone())?;
     let interrupts = Interrupts::listen(false)?;
     let tokens = past::tree(&shelf, &root).await?.spent(&root).usage.tokens();

@@ -13,7 +13,9 @@ use crate::prepare::{self, Prepared};
 use crate::stored::Stored;
 use crate::wire;
 use deputize_core::code;
+use deputize_core::event::Choice;
 use deputize_runtime::Launch;
+use deputize_runtime::secret::Redactor;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,7 +27,7 @@ const OBJECTIVE: u64 = 4 << 20;
 pub(crate) async fn execute(args: RunArgs, ambient: &Ambient, out: &Out) -> Result<Exit, Fault> {
     let (team, written) = words(&args.words, ambient)?;
     let from_input = written == "-";
-    let objective = if from_input { read_input()? } else { written };
+    let mut objective = if from_input { read_input()? } else { written };
     if objective.trim().is_empty() {
         let text = "the objective is empty: say what is to be achieved";
         return Err(Fault::new(code::BRIEF_OBJECTIVE_MISSING.as_str(), text));
@@ -33,10 +35,12 @@ pub(crate) async fn execute(args: RunArgs, ambient: &Ambient, out: &Out) -> Resu
     if args.detach && !args.announce {
         return detach::start(ambient, out, from_input.then_some(objective));
     }
-    let Prepared { setup, protected, choices } = prepare::prepare(ambient, out, &args.team, team).await?;
+    let Prepared { setup, protected, mut choices } = prepare::prepare(ambient, out, &args.team, team).await?;
     past::make_state_folder(ambient)?;
     let shelf = Shelf::open(ambient, setup.store.path.as_deref(), setup.store.sync)?;
-    let stored = Stored { setup, protected };
+    let mut stored = Stored { setup, protected };
+    let redactor = ambient.secrets(stored.variables());
+    choices.extend(hidden(&mut stored, &mut objective, &redactor)?.inspect(|choice| out.note(&choice.text)));
     let world = wire::world(&stored, ambient, shelf.store.clone())?;
     past::remember(ambient, &shelf)?;
     let blob = stored.bytes()?;
@@ -48,6 +52,20 @@ pub(crate) async fn execute(args: RunArgs, ambient: &Ambient, out: &Out) -> Resu
     out.note(&format!("run {root}"));
     let drive = Drive { ready, lock, shelf: &shelf, tokens: 0, interrupts, background: args.announce };
     drive.finish(out).await
+}
+
+/// Takes secrets out of what a person wrote, and says so: no log holds one, and no model is sent one.
+fn hidden(
+    stored: &mut Stored,
+    objective: &mut String,
+    redactor: &Redactor,
+) -> Result<impl Iterator<Item = Choice>, Fault> {
+    let found = [("the objective", redactor.finds(objective)), ("the files of the team", stored.clean(redactor)?)];
+    redactor.clean(objective);
+    let text =
+        |what: &str| format!("what looks like a key in {what} is hidden: no agent sees it, and it is not stored");
+    let found = found.into_iter().filter(|(_, found)| *found).map(move |(what, _)| text(what));
+    Ok(found.map(|text| Choice { code: code::SECRET_HIDDEN.as_str().to_string(), text }))
 }
 
 /// TEAM and OBJECTIVE, or OBJECTIVE alone.

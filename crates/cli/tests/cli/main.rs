@@ -12,4 +12,5 @@ mod errors;
 mod models;
 mod past;
 mod run;
+mod secrets;
 mod survive;
