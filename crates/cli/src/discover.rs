@@ -5,7 +5,7 @@ use crate::ambient::Ambient;
 use crate::fault::Fault;
 use crate::out::one_line;
 use crate::wire;
-use deputize_adapters::loader::{Limits, Origin, Provider, ProviderKind, Setup, Timeouts};
+use deputize_adapters::loader::{Facts, KINDS, Limits, Origin, Provider, ProviderKind, Setup, Timeouts};
 use deputize_core::code;
 use deputize_core::definition::{ModelChoice, Models};
 use deputize_core::event::Choice;
@@ -13,15 +13,14 @@ use deputize_core::id::ModelName;
 use deputize_core::step::Failure;
 use std::collections::BTreeMap;
 
-/// What OpenAI's public address is asked for when nobody names a model. Chosen for price and tool calls.
-const OPENAI_MODEL: &str = "gpt-5-mini";
-/// When that was last looked at.
-const OPENAI_MODEL_DATED: &str = "2026-11-30";
+/// What a public address is asked for when nobody names a model, with the day that was last looked at. Chosen for price and
+/// tool calls.
+const MODELS: [(ProviderKind, &str, &str); 1] = [(ProviderKind::Openai, "gpt-5-mini", "2026-11-30")];
 /// Ollama, llama.cpp, LM Studio, vLLM.
 const PORTS: [u16; 4] = [11434, 8080, 1234, 8000];
 /// Other ports than these, for tests: numbers with commas, or nothing.
 const PORTS_VARIABLE: &str = "DEPUTIZE_LOOPBACK_PORTS";
-/// The provider whose address and key are in the environment.
+/// The kind that every server on this machine is expected to speak.
 const OPENAI: &str = "openai";
 /// The name of a provider that was found on this machine.
 const LOCAL: &str = "local";
@@ -48,7 +47,7 @@ pub(crate) async fn default_model(setup: &mut Setup, ambient: &Ambient) -> Resul
     }
     passed_over(ambient, BEFORE, &mut said);
     let model = match configured(setup, ambient) {
-        Some(provider) => in_environment(provider, ambient).await?,
+        Some((facts, provider)) => in_environment(facts, provider, ambient).await?,
         None => {
             passed_over(ambient, AFTER, &mut said);
             let (provider, model) = on_loopback(ambient).await?.ok_or_else(|| nowhere(setup, &said))?;
@@ -86,29 +85,32 @@ fn passed_over(ambient: &Ambient, (variable, provider): (&str, &str), said: &mut
     }
 }
 
-/// The provider `openai`, when somebody gave it an address or a key.
-fn configured<'a>(setup: &'a Setup, ambient: &Ambient) -> Option<&'a Provider> {
-    let provider = setup.providers.get(OPENAI).filter(|p| p.kind == ProviderKind::Openai)?;
-    let given = provider.base_url_from != Origin::Default || key(provider, ambient).is_some();
-    given.then_some(provider)
+/// The first of the providers that are always there to which somebody gave an address or a key.
+fn configured<'a>(setup: &'a Setup, ambient: &Ambient) -> Option<(&'static Facts, &'a Provider)> {
+    KINDS.iter().find_map(|facts| {
+        let provider = setup.providers.get(facts.name).filter(|p| p.kind == facts.kind)?;
+        let given = provider.base_url_from != Origin::Default || key(provider, ambient).is_some();
+        given.then_some((facts, provider))
+    })
 }
 
 fn key<'a>(provider: &Provider, ambient: &'a Ambient) -> Option<&'a str> {
     provider.api_key_env.as_deref().and_then(|variable| ambient.var(variable))
 }
 
-async fn in_environment(provider: &Provider, ambient: &Ambient) -> Result<Found, Fault> {
-    let address = &provider.base_url;
+async fn in_environment(facts: &Facts, provider: &Provider, ambient: &Ambient) -> Result<Found, Fault> {
+    let (address, prefix) = (&provider.base_url, facts.name);
     let listed = wire::list_models(address, key(provider, ambient)).await;
-    let names = listed.map_err(|failure| unlisted(address, &failure))?;
-    let found = |model: &str, why: String| Found { name: ModelName::new(format!("{OPENAI}:{model}")), why };
+    let names = listed.map_err(|failure| unlisted(facts, address, &failure))?;
+    let found = |model: &str, why: String| Found { name: ModelName::new(format!("{prefix}:{model}")), why };
     if let [only] = names.as_slice() {
         return Ok(found(only, format!("the only one at {address}")));
     }
-    if provider.base_url_from == Origin::Default && names.iter().any(|name| name == OPENAI_MODEL) {
-        return Ok(found(OPENAI_MODEL, format!("the default of this build for {address}, dated {OPENAI_MODEL_DATED}")));
+    let default = MODELS.iter().find(|(kind, model, _)| *kind == facts.kind && names.iter().any(|name| name == model));
+    if let Some((_, model, dated)) = default.filter(|_| provider.base_url_from == Origin::Default) {
+        return Ok(found(model, format!("the default of this build for {address}, dated {dated}")));
     }
-    Err(undecided(address, &names, &format!("--model {OPENAI}:NAME")))
+    Err(undecided(address, &names, &format!("--model {prefix}:NAME")))
 }
 
 /// All ports are asked at once, and the first in order that answers is taken.
@@ -154,11 +156,13 @@ fn local(base_url: String) -> Provider {
     }
 }
 
-fn unlisted(address: &str, failure: &Failure) -> Fault {
+fn unlisted(facts: &Facts, address: &str, failure: &Failure) -> Fault {
     let text = format!("no model is named, and {address} does not say which it has: {}", failure.why);
     let hint = match &failure.code {
-        code if *code == code::MODEL_AUTH => "check the key in OPENAI_API_KEY".to_string(),
-        _ => format!("check the address, or name the model with --model {OPENAI}:NAME"),
+        code if *code == code::MODEL_AUTH => {
+            format!("check the key in {}", facts.key_variable.unwrap_or("api_key_env"))
+        }
+        _ => format!("check the address, or name the model with --model {}:NAME", facts.name),
     };
     Fault::new(failure.code.as_str(), text).hint(hint)
 }
@@ -181,7 +185,7 @@ fn nowhere(setup: &Setup, said: &[Choice]) -> Fault {
     let text = format!(
         "there is no model: neither OPENAI_API_KEY nor OPENAI_BASE_URL is set, and no model server was found on this machine{passed}"
     );
-    let own = setup.providers.keys().find(|name| *name != OPENAI);
+    let own = setup.providers.keys().find(|name| KINDS.iter().all(|facts| facts.name != name.as_str()));
     let own = own.map(|name| format!("roles: {{default: \"{name}:MODEL\"}}    in deputize.yaml\n"));
     Fault::new("model.none", text).hint(own.unwrap_or_default() + HINT)
 }

@@ -113,13 +113,12 @@ fn models(setup: &Setup, ambient: &Ambient) -> Result<BTreeMap<String, Arc<dyn M
 
 /// The public address of a provider answers nobody without a key: better said before the run exists.
 fn needs_key(name: &str, settings: &Provider) -> Result<(), Fault> {
-    if settings.kind != ProviderKind::Openai || settings.base_url_from != Origin::Default {
-        return Ok(());
-    }
-    let variable = settings.api_key_env.as_deref().unwrap_or("OPENAI_API_KEY");
+    let facts = settings.kind.facts().filter(|_| settings.base_url_from == Origin::Default);
+    let Some((facts, variable)) = facts.and_then(|facts| Some((facts, facts.key_variable?))) else { return Ok(()) };
+    let variable = settings.api_key_env.as_deref().unwrap_or(variable);
     let text = format!("provider `{name}` at {} needs a key, and {variable} is not set", settings.base_url);
-    Err(Fault::new("provider.no_key", text)
-        .hint(format!("set {variable}, or OPENAI_BASE_URL=http://127.0.0.1:PORT/v1 for a server of your own")))
+    let own = facts.url_variable.map(|url| format!(", or {url}=http://127.0.0.1:PORT/v1 for a server of your own"));
+    Err(Fault::new("provider.no_key", text).hint(format!("set {variable}{}", own.unwrap_or_default())))
 }
 
 /// A run that goes on may find its script gone; said before the provider says it, and with what to do.

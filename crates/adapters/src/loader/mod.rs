@@ -10,6 +10,7 @@ mod files;
 mod find;
 mod findings;
 mod front;
+mod kinds;
 mod models;
 mod paths;
 mod project;
@@ -23,6 +24,7 @@ mod tools;
 mod world;
 
 pub use config::FLAG_KEYS;
+pub use kinds::{Facts, KINDS};
 pub use request::{LoadRequest, Overrides, Purpose};
 pub use setup::{Limits, Listing, Loaded, Origin, Provider, ProviderKind, Setup, StoreChoice, Sync, Timeouts};
 pub use show::render;

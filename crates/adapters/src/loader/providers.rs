@@ -3,6 +3,7 @@
 
 use super::config::Config;
 use super::findings::Findings;
+use super::kinds::{self, Facts, KINDS};
 use super::paths;
 use super::request::LoadRequest;
 use super::setup::{Limits, Origin, Provider, ProviderKind, Timeouts};
@@ -13,15 +14,10 @@ use deputize_core::definition::node::Place;
 use deputize_core::definition::spec::{At, ProviderSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The public address of OpenAI.
-const PUBLIC: &str = "https://api.openai.com/v1";
-const URL_VARIABLE: &str = "OPENAI_BASE_URL";
-const KEY_VARIABLE: &str = "OPENAI_API_KEY";
 /// Variables that hold keys for public providers on most machines. A project may not direct them elsewhere.
-const WELL_KNOWN: [&str; 3] = [KEY_VARIABLE, "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
+const WELL_KNOWN: [&str; 3] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
 /// The name under which `--script` is a provider.
 pub(super) const SCRIPTED: &str = "scripted";
-const OPENAI: &str = "openai";
 
 /// Providers and their retries.
 #[derive(Default)]
@@ -40,9 +36,9 @@ struct Both<'a> {
     at: Place,
 }
 
-/// Merges all providers. `openai` is always there.
+/// Merges all providers. One of each kind of server is always there.
 pub(super) fn merge(request: &LoadRequest, project: &Config, user: &Config, findings: &mut Findings) -> Providers {
-    let mut names: BTreeSet<&str> = BTreeSet::from([OPENAI]);
+    let mut names: BTreeSet<&str> = KINDS.iter().map(|facts| facts.name).collect();
     names.extend(project.spec.providers.keys().chain(user.spec.providers.keys()).map(String::as_str));
     names.extend(request.overrides.script.as_ref().map(|_| SCRIPTED));
     let mut providers = Providers::default();
@@ -57,9 +53,9 @@ pub(super) fn merge(request: &LoadRequest, project: &Config, user: &Config, find
         if let Some(retry) = both.project.retry.or(both.user.retry) {
             providers.retry.insert(name.to_string(), retry);
         }
-        let provider = match kind {
-            ProviderKind::Openai => both.openai(request, findings),
-            ProviderKind::Scripted => both.scripted(request, project, user, findings),
+        let provider = match kind.facts() {
+            Some(facts) => both.server(facts, request, findings),
+            None => both.scripted(request, project, user, findings),
         };
         if let Some(provider) = provider {
             providers.all.insert(name.to_string(), provider);
@@ -78,52 +74,63 @@ impl Both<'_> {
         let written = self.project.kind.as_ref().or(self.user.kind.as_ref());
         let at = written.map_or(self.at, |w| w.at);
         match written.map_or(self.name, |w| w.value.as_str()) {
-            OPENAI => Some(ProviderKind::Openai),
             SCRIPTED => Some(ProviderKind::Scripted),
-            kind @ ("anthropic" | "gemini") => {
-                let text = format!("a provider of kind `{kind}` is not in this build; it has `openai` and `scripted`");
-                findings.push(self.message(Level::Error, "key.unsupported", at, text));
-                None
-            }
-            other => {
-                let text = match written {
-                    Some(_) => format!("`providers.{}.kind` must be `openai` or `scripted`, not `{other}`", self.name),
-                    None => format!("`providers.{other}` needs a `kind`: `openai` or `scripted`"),
-                };
-                findings.push(self.message(Level::Error, "key.value", at, text));
-                None
+            name => {
+                let facts = kinds::named(name);
+                if facts.is_none() {
+                    let (code, text) = self.no_kind(name, written.is_some());
+                    findings.push(self.message(Level::Error, code, at, text));
+                }
+                facts.map(|facts| facts.kind)
             }
         }
     }
 
+    fn no_kind(&self, name: &str, written: bool) -> (&'static str, String) {
+        let known = kinds::known();
+        match name {
+            "anthropic" | "gemini" => {
+                ("key.unsupported", format!("a provider of kind `{name}` is not in this build; it has {known}"))
+            }
+            _ if written => ("key.value", format!("`providers.{}.kind` must be {known}, not `{name}`", self.name)),
+            _ => ("key.value", format!("`providers.{name}` needs a `kind`: {known}")),
+        }
+    }
+
     /// The address and who gave it. The environment is the person at the keyboard and wins over files.
-    fn address(&self, request: &LoadRequest, findings: &mut Findings) -> Option<(String, Origin)> {
-        let env = request.env.get(URL_VARIABLE).map(String::as_str).filter(|u| !u.trim().is_empty());
+    fn address(&self, facts: &Facts, request: &LoadRequest, findings: &mut Findings) -> Option<(String, Origin)> {
+        let variable = facts.url_variable.unwrap_or_default();
+        let env = request.env.get(variable).map(String::as_str).filter(|u| !u.trim().is_empty());
         let written = |at: &At<String>, origin| Some((at.value.clone(), origin));
         let from_files = match (&self.project.base_url, &self.user.base_url) {
             (Some(url), _) => written(url, Origin::Project),
             (None, Some(url)) => written(url, Origin::User),
             (None, None) => None,
         };
-        let Some(url) = env.filter(|_| self.name == OPENAI || from_files.is_none()) else {
-            return from_files.or_else(|| Some((PUBLIC.to_string(), Origin::Default)));
+        let Some(url) = env.filter(|_| self.name == facts.name || from_files.is_none()) else {
+            return from_files.or_else(|| Some((facts.address.to_string(), Origin::Default)));
         };
         if check_url(url.trim()).is_err() {
             // Not shown: it may hold a password.
-            let text = format!("the variable `{URL_VARIABLE}` holds no address such as `http://127.0.0.1:8080/v1`");
+            let text = format!("the variable `{variable}` holds no address such as `http://127.0.0.1:8080/v1`");
             findings.error("env.base_url", text);
             return None;
         }
         if let Some((other, _)) = from_files.filter(|(u, _)| u != url) {
-            findings
-                .info("provider.address", format!("`{URL_VARIABLE}` of the environment is used instead of {other}"));
+            findings.info("provider.address", format!("`{variable}` of the environment is used instead of {other}"));
         }
         Some((url.trim().trim_end_matches('/').to_string(), Origin::Env))
     }
 
     /// The variable whose key may go to the address.
-    fn key(&self, url: &str, from: Origin, request: &LoadRequest, findings: &mut Findings) -> Option<String> {
-        let elsewhere = from == Origin::Project && !is_public(url);
+    fn key(
+        &self,
+        facts: &Facts,
+        (url, from): (&str, Origin),
+        request: &LoadRequest,
+        findings: &mut Findings,
+    ) -> Option<String> {
+        let elsewhere = from == Origin::Project && !is_public(url, facts);
         let set = |name: &str| request.env.get(name).is_some_and(|v| !v.is_empty());
         if let Some(named) = &self.project.api_key_env {
             if elsewhere && WELL_KNOWN.contains(&named.value.as_str()) && !is_loopback(url) {
@@ -140,7 +147,7 @@ impl Both<'_> {
             }
             return Some(named.value.clone());
         }
-        let name = self.user.api_key_env.as_ref().map_or(KEY_VARIABLE, |k| k.value.as_str());
+        let name = self.user.api_key_env.as_ref().map(|k| k.value.as_str()).or(facts.key_variable)?;
         if !elsewhere {
             return Some(name.to_string());
         }
@@ -153,13 +160,13 @@ impl Both<'_> {
         None
     }
 
-    fn openai(&self, request: &LoadRequest, findings: &mut Findings) -> Option<Provider> {
+    fn server(&self, facts: &Facts, request: &LoadRequest, findings: &mut Findings) -> Option<Provider> {
         if let Some(script) = self.project.script.as_ref().or(self.user.script.as_ref()) {
             let text = "`script` is for kind `scripted` only".to_string();
             findings.push(self.message(Level::Error, "key.value", script.at, text));
         }
-        let (base_url, base_url_from) = self.address(request, findings)?;
-        let api_key_env = self.key(&base_url, base_url_from, request, findings);
+        let (base_url, base_url_from) = self.address(facts, request, findings)?;
+        let api_key_env = self.key(facts, (&base_url, base_url_from), request, findings);
         // What the person adds may be meant for their own server's eyes only.
         let elsewhere = base_url_from == Origin::Project;
         let (mut headers, mut body) = match elsewhere {
@@ -179,7 +186,7 @@ impl Both<'_> {
         };
         let concurrency = self.project.concurrency.or(self.user.concurrency);
         let limits = concurrency.map_or_else(Limits::default, |concurrency| Limits { concurrency });
-        let kind = ProviderKind::Openai;
+        let kind = facts.kind;
         Some(Provider { kind, base_url, base_url_from, api_key_env, headers, body, script: None, timeout, limits })
     }
 
@@ -233,8 +240,8 @@ fn host(url: &str) -> &str {
     }
 }
 
-fn is_public(url: &str) -> bool {
-    url.starts_with("https://") && host(url) == host(PUBLIC)
+fn is_public(url: &str, facts: &Facts) -> bool {
+    url.starts_with("https://") && host(url) == host(facts.address)
 }
 
 fn is_loopback(url: &str) -> bool {

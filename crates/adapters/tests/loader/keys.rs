@@ -137,7 +137,7 @@ fn values_of_the_configuration_that_are_refused() {
         ("workspace: nowhere", "workspace.missing", "nowhere does not exist"),
         ("providers: {lab: {}}", "key.value", "needs a `kind`"),
         ("providers: {lab: {kind: ollama}}", "key.value", "not `ollama`"),
-        ("providers: {anthropic: {}}", "key.unsupported", "it has `openai` and `scripted`"),
+        ("providers: {anthropic: {}}", "key.unsupported", "is not in this build"),
         ("providers: {openai: {base_url: localhost}}", "key.type", "an address such as"),
         ("providers: {openai: {base_url: \"http://me:pw@host/v1\"}}", "secret.in_file", "user or password"),
         ("providers: {openai: {api_key: sk-123}}", "secret.in_file", "a key itself never stands in a file"),

@@ -1,6 +1,6 @@
 //! Tests of where an address leads: keys are sent by this.
 
-use super::{host, is_loopback, is_public};
+use super::{KINDS, host, is_loopback, is_public};
 
 #[test]
 fn hosts_are_read_as_a_client_reads_them() {
@@ -17,6 +17,6 @@ fn hosts_are_read_as_a_client_reads_them() {
         ("http://10.0.0.1/v1", "10.0.0.1", false, false),
     ];
     for (url, expected, public, loopback) in table {
-        assert_eq!((host(url), is_public(url), is_loopback(url)), (expected, public, loopback), "{url}");
+        assert_eq!((host(url), is_public(url, &KINDS[0]), is_loopback(url)), (expected, public, loopback), "{url}");
     }
 }

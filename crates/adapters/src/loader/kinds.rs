@@ -1,0 +1,49 @@
+//! The kinds of servers, one row each: where a kind is unless somebody says otherwise, and which variables of the environment
+//! speak of it. A further kind is a further row.
+
+use super::setup::ProviderKind;
+
+/// What is fixed about a kind of server.
+#[derive(Debug)]
+pub struct Facts {
+    /// The kind.
+    pub kind: ProviderKind,
+    /// Its name in files; a provider of this name is always there.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// Its address unless somebody gives another.
+    pub address: &'static str,
+    /// The variable that may hold another address.
+    pub url_variable: Option<&'static str>,
+    /// The variable that may hold its key.
+    pub key_variable: Option<&'static str>,
+}
+
+/// All kinds of servers, in the order in which keys of the environment are looked for.
+pub const KINDS: [Facts; 1] = [Facts {
+    kind: ProviderKind::Openai,
+    name: "openai",
+    title: "OpenAI",
+    address: "https://api.openai.com/v1",
+    url_variable: Some("OPENAI_BASE_URL"),
+    key_variable: Some("OPENAI_API_KEY"),
+}];
+
+/// The kind that is written so.
+pub(super) fn named(name: &str) -> Option<&'static Facts> {
+    KINDS.iter().find(|facts| facts.name == name)
+}
+
+impl ProviderKind {
+    /// What is fixed about it; a script is no server.
+    pub fn facts(self) -> Option<&'static Facts> {
+        KINDS.iter().find(|facts| facts.kind == self)
+    }
+}
+
+/// The values of `kind`, for messages.
+pub(super) fn known() -> String {
+    let names: Vec<String> = KINDS.iter().map(|facts| format!("`{}`", facts.name)).collect();
+    format!("{} or `{}`", names.join(", "), super::providers::SCRIPTED)
+}
