@@ -10,6 +10,7 @@ use deputize_core::projection::{self, DelegationRow, RunView, StepRow, Tree};
 use deputize_core::summary::{Evidence, Finding, Judged, Terminal};
 use serde::Serialize;
 use serde_json::Value;
+use std::path::PathBuf;
 
 /// The version of all documents.
 pub const SCHEMA: u32 = 1;
@@ -271,6 +272,21 @@ pub struct DetachDoc {
     pub schema: u32,
     /// The run that goes on in the background.
     pub run_id: RunId,
+}
+
+/// `init`.
+#[derive(Clone, Debug, Serialize)]
+pub struct InitDoc {
+    /// See [`SCHEMA`].
+    pub schema: u32,
+    /// The template.
+    pub template: String,
+    /// Where its files are.
+    pub folder: PathBuf,
+    /// Their paths in there.
+    pub files: Vec<String>,
+    /// The command to type next.
+    pub next: String,
 }
 
 /// An error as the one document of `--json`.

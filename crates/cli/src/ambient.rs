@@ -4,6 +4,7 @@
 use crate::fault::Fault;
 use deputize_runtime::secret::{Redactor, Secret};
 use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 /// How the parts of a variable's name end that holds a credential.
@@ -39,6 +40,11 @@ impl Ambient {
     /// A variable that is set to something.
     pub(crate) fn var(&self, name: &str) -> Option<&str> {
         set(&self.env, name)
+    }
+    /// Whether messages may be coloured: standard error is a terminal that can, and nobody has said no (no-color.org).
+    pub(crate) fn colour(&self) -> bool {
+        let refused = self.var("NO_COLOR").is_some() || self.var("TERM").is_none_or(|term| term == "dumb");
+        !refused && std::io::stderr().is_terminal()
     }
     /// The values of variables whose names say that they are credentials, and of `named` ones.
     pub(crate) fn secrets<'a>(&'a self, named: impl IntoIterator<Item = &'a str>) -> Redactor {

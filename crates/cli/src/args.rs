@@ -3,8 +3,9 @@
 use crate::exit::Exit;
 use crate::fault::Fault;
 use crate::out::Out;
-use clap::error::ErrorKind;
-use clap::{Args as ClapArgs, Parser, Subcommand};
+use crate::template;
+use clap::error::{ContextKind, ErrorKind};
+use clap::{Args as ClapArgs, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -27,10 +28,21 @@ pub(crate) struct Common {
     /// State folder [default: $DEPUTIZE_HOME, else $XDG_STATE_HOME/deputize]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
+    /// Only results and errors: no progress, no choices, no warnings
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Also what is about to be done, what each call used, and all that was mapped
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// Also write all messages to this file, with the time of each; always as with --verbose
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) log_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Write a team to start from into a folder
+    Init(InitArgs),
     /// Run a team on an objective
     Run(Box<RunArgs>),
     /// Validate teams and agent files: all errors at once
@@ -47,12 +59,31 @@ pub(crate) enum Command {
     Cancel(IdArgs),
     /// Watch a scripted team review some files: offline, in seconds
     Demo(DemoArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
     /// Print the generated reference pages as JSON
     #[command(name = "__reference", hide = true)]
     Reference,
     /// Serve scripted answers as a chat completions server
     #[command(name = "__mock-model", hide = true)]
     MockModel(MockModelArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct InitArgs {
+    /// The template
+    #[arg(value_name = "TEMPLATE", default_value = "review", value_parser = template::names())]
+    pub(crate) template: String,
+    /// The folder; it is made if it is not there, and no file in it is replaced
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -235,20 +266,56 @@ impl Refused {
     }
 }
 
+/// The commands of the first screen, in its order; `--help-all` shows the others too.
+const FIRST: [&str; 8] = ["init", "run", "watch", "show", "approve", "fork", "check", "doctor"];
+
+/// The whole command line. Commands beyond the first screen are hidden unless `all` are wanted.
+pub(crate) fn command(all: bool) -> clap::Command {
+    let place = |command: &clap::Command| FIRST.iter().position(|first| *first == command.get_name());
+    let arranged = |command: clap::Command| match (place(&command), command.is_hide_set()) {
+        (Some(order), _) => command.display_order(order),
+        (None, hidden) => command.hide(hidden || !all).display_order(FIRST.len()),
+    };
+    let known = "Every other command: deputize --help-all\nGuide: docs/guide/cli.md";
+    let more = if all { "" } else { known };
+    Args::command().mut_subcommands(arranged).after_help(more)
+}
+
 /// Reads the command line.
 pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Args, Refused> {
-    Args::try_parse_from(words).map_err(|e| {
-        let shown = e.render().to_string();
-        if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-            return Refused::Asked(shown);
+    let words: Vec<OsString> = words.into_iter().collect();
+    if words.get(1).is_some_and(|word| word == "--help-all") {
+        return Err(Refused::Asked(command(true).render_help().to_string()));
+    }
+    let matches = command(false).try_get_matches_from(words).map_err(refused)?;
+    Args::from_arg_matches(&matches).map_err(refused)
+}
+
+fn refused(error: clap::Error) -> Refused {
+    let shown = error.render().to_string();
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        return Refused::Asked(shown);
+    }
+    let (shown, first) = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            ("error: a command is missing".to_string(), "a command is missing".to_string())
         }
-        let first = match e.kind() {
-            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a command is missing",
-            _ => shown.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").trim_end(),
-        };
-        let message = first.split_whitespace().collect::<Vec<_>>().join(" ");
-        Refused::Wrong(Fault::usage(message, shown).hint("deputize --help lists the commands"))
-    })
+        _ => {
+            let first = shown.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").trim_end();
+            (shown.clone(), first.split_whitespace().collect::<Vec<_>>().join(" "))
+        }
+    };
+    // Clap knows which command it was about when it was about one.
+    let about = match error.get(ContextKind::Usage).map(ToString::to_string) {
+        Some(usage) => usage
+            .split_whitespace()
+            .nth(2)
+            .filter(|word| command(true).find_subcommand(word).is_some())
+            .map(String::from),
+        None => None,
+    };
+    let next = about.map_or_else(|| "deputize --help".to_string(), |name| format!("deputize {name} --help"));
+    Refused::Wrong(Fault::usage(first, shown).next(next))
 }
 
 /// Whether `--json` is there, for errors that come before anything is read.

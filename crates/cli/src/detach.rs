@@ -63,7 +63,7 @@ fn no_run(child: &mut Child, out: &Out, output: &str, log: &Path) -> Result<Exit
         drop(file.take(SHOWN).read_to_string(&mut said));
     }
     drop(std::fs::remove_file(log));
-    out.note(&said);
+    out.say(&said);
     out.result(output);
     let known = |exit: &Exit| status.code() == Some(i32::from(exit.number()));
     let exit = Exit::ALL.into_iter().map(|(exit, _)| exit).find(known);

@@ -120,7 +120,7 @@ async fn follow(
                     out.flush();
                     std::process::exit(i32::from(Exit::Interrupted.number()));
                 }
-                out.note(&format!("interrupted; to go on: {}", out.command(&format!("deputize resume {root}"))));
+                out.say(&format!("interrupted; to go on: {}", out.command(&format!("deputize resume {root}"))));
                 // Fails only when the driver has just ended by itself.
                 drop(control.send(Control::Interrupt));
             }

@@ -15,13 +15,37 @@ pub(crate) struct Fault {
     exit: Exit,
     /// What a person sees instead of code, message and hint.
     shown: Option<String>,
+    /// The literal command to type next, if another one than the code's own.
+    next: Option<String>,
 }
+
+/// The command to type next after an error, by the beginning of its code: the first that fits. The last fits all.
+const NEXT: &[(&str, &str)] = &[
+    ("usage.", "deputize --help"),
+    ("run.", "deputize runs"),
+    ("cancel.", "deputize runs"),
+    ("driver.", "deputize runs"),
+    ("internal.", "deputize runs"),
+    ("provider.", "deputize doctor"),
+    ("model.", "deputize doctor"),
+    ("store.", "deputize doctor"),
+    ("workspace.", "deputize doctor"),
+    ("system.", "deputize doctor"),
+    ("detach.", "deputize doctor"),
+    ("demo.", "deputize doctor"),
+    ("mock.", "deputize doctor"),
+    ("output.", "deputize show last"),
+    ("brief.", "deputize run --help"),
+    ("objective.", "deputize run --help"),
+    ("init.", "deputize init --help"),
+    ("", "deputize check"),
+];
 
 impl Fault {
     /// Nothing was started.
     pub(crate) fn new(code: &str, message: impl Into<String>) -> Fault {
         let body = ErrorBody { code: code.to_string(), message: message.into(), ..ErrorBody::default() };
-        Fault { body: Box::new(body), exit: Exit::Refused, shown: None }
+        Fault { body: Box::new(body), exit: Exit::Refused, shown: None, next: None }
     }
     /// The command line was not understood.
     pub(crate) fn usage(message: impl Into<String>, shown: String) -> Fault {
@@ -42,15 +66,27 @@ impl Fault {
         self.body.hint = Some(hint.map_or_else(|| more.clone(), |hint| format!("{hint}; {more}")));
         self
     }
+    /// With the literal command to type next.
+    #[must_use]
+    pub(crate) fn next(self, command: impl Into<String>) -> Fault {
+        Fault { next: Some(command.into()), ..self }
+    }
     /// With its own text for people.
     #[must_use]
     pub(crate) fn shown(mut self, text: String) -> Fault {
         self.shown = Some(text);
         self
     }
-    /// Shows it, and says how to end.
-    pub(crate) fn show(self, out: &Out) -> Exit {
+    /// Shows it, and says how to end. Every error ends with the command to type next.
+    pub(crate) fn show(mut self, out: &Out) -> Exit {
         self.show_beside(out);
+        let code = &self.body.code;
+        let own = NEXT.iter().find(|(area, _)| code.starts_with(area)).map(|(_, command)| (*command).to_string());
+        if let Some(command) = self.next.take().or(own) {
+            let command = out.command(&command);
+            out.say(&format!("next: {command}"));
+            self.body.hint.get_or_insert_with(|| format!("run `{command}`"));
+        }
         if out.json() {
             out.document(&ErrorDoc { schema: SCHEMA, error: *self.body });
         }
@@ -58,7 +94,7 @@ impl Fault {
     }
     /// Shows it to the person alone: the command goes on.
     pub(crate) fn show_beside(&self, out: &Out) {
-        out.note(&self.shown.clone().unwrap_or_else(|| {
+        out.say(&self.shown.clone().unwrap_or_else(|| {
             let hint = self.body.hint.as_ref().map(|h| format!("\n  = {}", h.replace('\n', "\n    ")));
             format!("error[{}]: {}{}", self.body.code, self.body.message, hint.unwrap_or_default())
         }));
@@ -75,7 +111,7 @@ impl From<&Message> for Fault {
             line: message.line,
             column: message.column,
         };
-        Fault { body: Box::new(body), exit: Exit::Refused, shown: None }
+        Fault { body: Box::new(body), exit: Exit::Refused, shown: None, next: None }
     }
 }
 

@@ -11,19 +11,23 @@ mod exit;
 mod fault;
 mod inert;
 mod interrupt;
+mod log_file;
 mod out;
+mod panic;
 mod past;
 mod prepare;
 mod progress;
 mod reference;
 mod stored;
+mod template;
 mod wire;
 
 use ambient::Ambient;
-use args::Args;
+use args::{Args, Common};
 use exit::Exit;
 use fault::Fault;
-use out::Out;
+use log_file::LogFile;
+use out::{Level, Manner, Out};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -32,7 +36,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(refused) => return refused.show(&out).code(),
     };
-    let done = execute(args, &out);
+    let done = panic::guarded(|| execute(args, &out));
     out.flush();
     match done {
         Ok(Exit::Good) if out.failed() => {
@@ -43,11 +47,23 @@ fn main() -> ExitCode {
     }
 }
 
+/// How messages are given: by the flags, and in colour only to a person at a terminal who has not refused it.
+fn manner(common: &Common, ambient: &Ambient) -> Result<Manner, Fault> {
+    let level = match (common.quiet, common.verbose) {
+        (true, _) => Level::Quiet,
+        (_, true) => Level::Verbose,
+        _ => Level::Usual,
+    };
+    let log = common.log_file.as_ref().map(|file| LogFile::open(&ambient.cwd.join(file))).transpose()?;
+    Ok(Manner { level, colour: ambient.colour(), log })
+}
+
 fn execute(args: Args, out: &Out) -> Result<Exit, Fault> {
     let ambient = Ambient::read(args.common.home.clone())?;
     if let Some(home) = &ambient.flag {
         out.set_home(home);
     }
+    out.set_manner(manner(&args.common, &ambient)?);
     out.set_redactor(&ambient.secrets([]));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

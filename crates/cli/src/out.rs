@@ -2,6 +2,7 @@
 //! from a model or from anybody's file, so control characters are made visible; a stream that nobody reads any more is
 //! closed for good and never ends a run. Secrets are taken out here once more, whatever brought them this far.
 
+use crate::log_file::LogFile;
 use deputize_runtime::secret::Redactor;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -18,6 +19,28 @@ pub(crate) struct Out {
     stdout_failed: AtomicBool,
     home: OnceLock<String>,
     redactor: RwLock<Redactor>,
+    manner: OnceLock<Manner>,
+}
+
+/// How much is said, how, and where else.
+pub(crate) struct Manner {
+    /// What is said beside results and errors.
+    pub(crate) level: Level,
+    /// Whether messages are coloured.
+    pub(crate) colour: bool,
+    /// A file that gets all messages too.
+    pub(crate) log: Option<LogFile>,
+}
+
+/// What is said beside results and errors.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// Nothing.
+    Quiet,
+    /// What was chosen and what is done.
+    Usual,
+    /// Everything.
+    Verbose,
 }
 
 impl Out {
@@ -31,7 +54,13 @@ impl Out {
             stdout_failed: no(),
             home: OnceLock::new(),
             redactor: RwLock::default(),
+            manner: OnceLock::new(),
         }
+    }
+    /// How messages are given from now on; until then as usual, without colour.
+    pub(crate) fn set_manner(&self, manner: Manner) {
+        // Said once, at the start.
+        drop(self.manner.set(manner));
     }
     /// What takes the secrets out of all that is printed from now on.
     pub(crate) fn set_redactor(&self, redactor: &Redactor) {
@@ -81,10 +110,38 @@ impl Out {
     pub(crate) fn either(&self, document: &impl Serialize, text: impl FnOnce() -> String) {
         if self.json { self.document(document) } else { self.result(&text()) }
     }
+    /// Text of the program's own, as it is.
+    pub(crate) fn program_text(&self, text: &str) {
+        self.standard(text);
+    }
+    /// A line or more that must be said: an error, what to type next.
+    pub(crate) fn say(&self, text: &str) {
+        self.message(Level::Quiet, text);
+    }
     /// A line or more for the person who watches.
     pub(crate) fn note(&self, text: &str) {
+        self.message(Level::Usual, text);
+    }
+    /// A line or more for the person who wants to know all of it.
+    pub(crate) fn detail(&self, text: &str) {
+        self.message(Level::Verbose, text);
+    }
+    /// Whether somebody wants to know all of it.
+    pub(crate) fn is_detailed(&self) -> bool {
+        self.manner.get().is_some_and(|manner| manner.level == Level::Verbose || manner.log.is_some())
+    }
+    fn message(&self, level: Level, text: &str) {
+        let text = ended(visible(&self.redactor().text(text)));
+        let manner = self.manner.get();
+        if let Some(log) = manner.and_then(|manner| manner.log.as_ref()) {
+            log.write(&text);
+        }
+        if level > manner.map_or(Level::Usual, |manner| manner.level) {
+            return;
+        }
+        let text = if manner.is_some_and(|manner| manner.colour) { coloured(&text) } else { text };
         // There is nobody to tell that nobody can be told.
-        let _ = emit(&mut std::io::stderr().lock(), &ended(visible(&self.redactor().text(text))), &self.stderr_gone);
+        let _ = emit(&mut std::io::stderr().lock(), &text, &self.stderr_gone);
     }
     /// Waits until everything is written.
     pub(crate) fn flush(&self) {
@@ -103,6 +160,22 @@ fn emit(stream: &mut impl Write, text: &str, gone: &AtomicBool) -> Option<ErrorK
     let kind = written.err().map(|e| e.kind()).filter(|kind| *kind != ErrorKind::Interrupted)?;
     gone.store(true, Ordering::Relaxed);
     Some(kind)
+}
+
+/// The program's own styling, put on after what others wrote was made harmless: the head of a message that begins a line.
+fn coloured(text: &str) -> String {
+    const HEADS: [(&str, &str); 3] =
+        [("error[", "\u{1b}[1;31m"), ("warning[", "\u{1b}[1;33m"), ("next: ", "\u{1b}[1m")];
+    let one = |line: &str| {
+        let (head, rest) = HEADS.iter().find_map(|(mark, style)| {
+            // A message about a file begins with its place.
+            let at = if line.starts_with(mark) { 0 } else { line.find(&format!(": {mark}"))? + 2 };
+            let end = line.get(at..)?.find(": ").map_or(line.len(), |colon| at + colon);
+            Some((format!("{}{style}{}\u{1b}[0m", line.get(..at)?, line.get(at..end)?), line.get(end..)?))
+        })?;
+        Some(head + rest)
+    };
+    text.split_inclusive('\n').map(|line| one(line).unwrap_or_else(|| line.to_string())).collect()
 }
 
 /// A path as a shell takes it.

@@ -69,6 +69,8 @@ pub(crate) async fn prepare(
     out.set_redactor(&ambient.secrets(setup.providers.values().filter_map(|p| p.api_key_env.as_deref())));
     let warnings = loaded.messages.iter().filter(|m| m.level != Level::Info);
     warnings.for_each(|m| out.note(&loader::render(m, &loaded.sources)));
+    let infos = loaded.messages.iter().filter(|m| m.level == Level::Info && m.file.is_some());
+    infos.for_each(|m| out.detail(&loader::render(m, &loaded.sources)));
     let mut choices: Vec<Choice> = loaded.messages.iter().filter_map(choice).collect();
     choices.extend(discover::default_model(&mut setup, ambient).await?);
     choices.extend(unset_roles(&setup));

@@ -36,6 +36,11 @@ impl<'a> Progress<'a> {
     /// Says what is worth a line.
     pub(crate) fn show(&mut self, live: &Live) {
         let Live::Event { run, path, record } = live else { return };
+        if self.out.is_detailed()
+            && let Some(said) = self.detail(run, path, record)
+        {
+            self.out.detail(&said);
+        }
         if let Some(said) = self.said(run, path, record) {
             self.out.note(&said);
         }
@@ -43,6 +48,25 @@ impl<'a> Progress<'a> {
     /// Some items were lost because printing was too slow.
     pub(crate) fn skipped(&self, count: u64) {
         self.out.note(&format!("({count} lines skipped)"));
+    }
+
+    /// What is about to be done, and what a call used.
+    fn detail(&self, run: &RunId, path: &AgentPath, record: &Recorded) -> Option<String> {
+        match &record.event {
+            Event::RunStarted(started) => Some(format!("{path}  starts with {}", started.model)),
+            Event::StepStarted(start) if start.delegation.is_none() => {
+                let again = if start.attempt > 1 { format!(", attempt {}", start.attempt) } else { String::new() };
+                Some(format!("{path}  {}  {} under way{again}", start.label, wanted(&start.ask)))
+            }
+            Event::StepSucceeded { label, spent, .. } if spent.usage.tokens() > 0 => {
+                let ask = self.asks.get(&(run.clone(), label.clone()))?;
+                let u = spent.usage;
+                let (input, cached, output) = (u.input_tokens, u.cached_tokens, u.output_tokens);
+                Some(format!("{path}  {label}  {}: {input} tokens in ({cached} cached), {output} out", wanted(ask)))
+            }
+            Event::Recovered { .. } => Some(format!("{path}  taken up again")),
+            _ => None,
+        }
     }
 
     fn said(&mut self, run: &RunId, path: &AgentPath, record: &Recorded) -> Option<String> {

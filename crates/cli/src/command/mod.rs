@@ -2,7 +2,9 @@
 
 mod cancel;
 mod check;
+mod completions;
 mod demo;
+mod init;
 mod mock_model;
 mod resume;
 mod run;
@@ -20,6 +22,7 @@ use crate::reference;
 /// Does what was asked for.
 pub(crate) async fn execute(command: Command, ambient: &Ambient, out: &Out) -> Result<Exit, Fault> {
     match command {
+        Command::Init(args) => init::execute(&args, ambient, out),
         Command::Run(args) => run::execute(*args, ambient, out).await,
         Command::Check(args) => Ok(check::execute(*args, ambient, out)),
         Command::Runs(args) => runs::execute(&args, ambient, out).await,
@@ -28,6 +31,7 @@ pub(crate) async fn execute(command: Command, ambient: &Ambient, out: &Out) -> R
         Command::Resume(args) => resume::execute(&args, ambient, out).await,
         Command::Cancel(args) => cancel::execute(&args, ambient, out).await,
         Command::Demo(args) => demo::execute(args, ambient, out).await,
+        Command::Completions(args) => Ok(completions::execute(&args, out)),
         Command::Reference => Ok(reference::execute(out)),
         Command::MockModel(args) => mock_model::execute(args, ambient, out).await,
     }

@@ -1,6 +1,6 @@
 //! What reaches a terminal.
 
-use super::{escaped, one_line, visible};
+use super::{coloured, escaped, one_line, visible};
 
 #[test]
 fn nothing_steers_the_terminal() {
@@ -21,4 +21,12 @@ fn lines_are_bounded() {
     assert_eq!(one_line("  a\n b\t c ", 10), "a b c");
     assert_eq!(one_line("abcdefgh", 5), "abcd\u{2026}");
     assert_eq!(one_line("abc", 3), "abc");
+}
+
+#[test]
+fn only_the_heads_of_the_programs_own_messages_are_coloured() {
+    let text =
+        "error[a.b]: one: two\na.md:1:2: warning[c]: x\n 1 | error[in a file]: y\nnext: deputize runs\nplain: error\n";
+    let expect = "\u{1b}[1;31merror[a.b]\u{1b}[0m: one: two\na.md:1:2: \u{1b}[1;33mwarning[c]\u{1b}[0m: x\n 1 | error[in a file]: y\n\u{1b}[1mnext\u{1b}[0m: deputize runs\nplain: error\n";
+    assert_eq!(coloured(text), expect);
 }

@@ -20,7 +20,7 @@ fn the_command_line_is_explained() {
         let ended = place.deputize(words).exits(2);
         assert!(ended.stdout.is_empty() && !ended.stderr.is_empty(), "{ended:?}");
     }
-    assert!(place.deputize(&["--help"]).exits(0).stdout.contains("resume"));
+    assert!(place.deputize(&["--help-all"]).exits(0).stdout.contains("resume"));
     assert!(place.deputize(&["--version"]).exits(0).stdout.starts_with("deputize "));
 }
 

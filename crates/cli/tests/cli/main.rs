@@ -9,6 +9,7 @@
 mod check;
 mod common;
 mod errors;
+mod manners;
 mod models;
 mod past;
 mod run;

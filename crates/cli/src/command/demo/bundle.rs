@@ -1,32 +1,10 @@
-//! The review team as part of the program, so that the demo works wherever it is started. Owns the list of its files and
-//! where they are unpacked.
+//! The review team, unpacked where the demo works on it, so that the demo runs wherever it is started.
 
 use crate::ambient::Ambient;
 use crate::fault::Fault;
+use crate::template::REVIEW;
 use crate::wire;
 use std::path::{Path, PathBuf};
-
-macro_rules! bundle {
-    ($($file:literal),* $(,)?) => {
-        /// Every file of `teams/review`, by its path there.
-        const FILES: &[(&str, &str)] =
-            &[$(($file, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../teams/review/", $file)))),*];
-    };
-}
-
-bundle! {
-    "deputize.yaml",
-    "demo.script.yaml",
-    "agents/lead.md",
-    "agents/correctness.md",
-    "agents/security.md",
-    "agents/clarity.md",
-    "agents/evidence.md",
-    "schemas/findings.json",
-    "sample/design.md",
-    "sample/expire.py",
-    "sample/expire.toml",
-}
 
 /// The configuration of the team.
 pub(super) const CONFIG: &str = "deputize.yaml";
@@ -65,16 +43,16 @@ impl Place {
     /// Adds to the team's configuration.
     pub(super) fn configure(&self, more: &str) -> Result<(), Fault> {
         let file = self.team.join(CONFIG);
-        let own = FILES.iter().find(|(name, _)| *name == CONFIG).map(|(_, text)| *text).unwrap_or_default();
+        let own = REVIEW.files.iter().find(|file| file.path == CONFIG).map(|file| file.text).unwrap_or_default();
         std::fs::write(&file, format!("{own}\n{more}")).map_err(|e| unwritable(&file, &e))
     }
 }
 
 fn unpack(team: &Path) -> Result<(), Fault> {
-    for (name, text) in FILES {
-        let file = team.join(name);
+    for own in REVIEW.files {
+        let file = team.join(own.path);
         let parent = file.parent().unwrap_or(team);
-        let written = std::fs::create_dir_all(parent).and_then(|()| std::fs::write(&file, text));
+        let written = std::fs::create_dir_all(parent).and_then(|()| std::fs::write(&file, own.text));
         written.map_err(|e| unwritable(&file, &e))?;
     }
     Ok(())
@@ -84,6 +62,3 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Fault {
     Fault::new("demo.folder", format!("the demo cannot write {}: {error}", path.display()))
         .hint("set TMPDIR to a folder that can be written")
 }
-
-#[cfg(test)]
-mod tests;
