@@ -71,7 +71,7 @@ impl Loop<'_> {
                 return Ok(request);
             }
             let sent = calls.iter().enumerate().map(|(i, call)| sent(turn, i, call)).collect();
-            request.messages.push(Message::Assistant { text, calls: sent });
+            request.messages.push(Message::Assistant { text, calls: sent, reasoning: Vec::new() });
             for (i, call) in calls.iter().enumerate() {
                 results += 1;
                 request.messages.push(self.perform(turn, i, call, results).await?);

@@ -6,7 +6,7 @@ use crate::served::Served;
 use crate::stage;
 use crate::table::Table;
 use crate::{Plan, bare};
-use deputize_adapters::provider::{OpenAi, Scripted};
+use deputize_adapters::provider::Scripted;
 use deputize_adapters::store::sqlite::{SqliteStore, Sync};
 use deputize_adapters::store::{MemoryStore, sqlite};
 use deputize_runtime::port::Model;
@@ -59,7 +59,7 @@ pub(crate) async fn run(plan: &Plan) -> Result<Vec<Table>, Fault> {
     }
     for scene in [&talk, &tree] {
         let served = Served::start(scene.script.clone()).await?;
-        let model: Arc<OpenAi> = Arc::new(served.client()?);
+        let model = served.client()?;
         let costs = measured(plan, scene, model, Some(&served)).await?;
         rows(&mut cpu, &mut wall, &format!("OpenAI over HTTP: {}", scene.about), &costs);
     }

@@ -3,7 +3,10 @@
 use crate::measure::{Fault, micros, thread_cpu};
 use deputize_adapters::mock::{Options, Server};
 use deputize_adapters::provider::scripted::Script;
-use deputize_adapters::provider::{Config, OpenAi};
+use deputize_adapters::provider::{Config, build};
+use deputize_runtime::port::Model;
+use std::path::Path;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
@@ -36,10 +39,10 @@ impl Served {
     }
 
     /// A client of it.
-    pub(crate) fn client(&self) -> Result<OpenAi, Fault> {
+    pub(crate) fn client(&self) -> Result<Arc<dyn Model>, Fault> {
         let headers = [("x-agent-path", "{path}"), ("x-step", "{step}")].map(|(k, v)| (k.to_string(), v.to_string()));
         let config = Config { base_url: self.url.clone(), headers: headers.into(), ..Config::default() };
-        Ok(OpenAi::new(&config, None)?)
+        Ok(build(&config, None, Path::new("."))?)
     }
 
     /// CPU microseconds of the server's thread so far.

@@ -165,5 +165,5 @@ fn config(setup: &Setup, name: &str, settings: &Provider) -> Config {
 
 /// The models behind an address, in its own order.
 pub(crate) async fn list_models(base_url: &str, key: Option<&str>) -> Result<Vec<String>, Failure> {
-    provider::list_models(base_url, key.map(Secret::new).as_ref()).await
+    provider::list_models(provider::Kind::Openai, base_url, key.map(Secret::new).as_ref()).await
 }

@@ -69,11 +69,33 @@ pub struct Turn {
     /// Why it stopped.
     #[serde(default)]
     pub stop: Stop,
+    /// Its reasoning, where the model that reasoned wants it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<Reasoning>,
+}
+
+/// Reasoning as a provider gave it, signed or encrypted as the case may be. Nobody but its own adapter looks into it; it
+/// goes back unchanged with its message, to the model that made it and to no other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reasoning {
+    /// The model that reasoned.
+    pub by: ModelName,
+    /// What its adapter wants back with the message.
+    pub blocks: Vec<Value>,
 }
 
 impl Turn {
-    /// Makes texts of arguments that are nested too deep for a record, whoever read them.
+    /// Its blocks of reasoning, if this model is the one that made them.
+    pub(crate) fn reasoning_for(&self, model: &ModelName) -> Vec<Value> {
+        let own = self.reasoning.as_ref().filter(|reasoning| reasoning.by == *model);
+        own.map(|reasoning| reasoning.blocks.clone()).unwrap_or_default()
+    }
+    /// Makes texts of arguments that are nested too deep for a record, whoever read them. Reasoning that is cannot be
+    /// changed, so it is left out.
     pub(crate) fn flatten(mut self: Arc<Turn>) -> Arc<Turn> {
+        if self.reasoning.iter().flat_map(|r| &r.blocks).any(|block| deeper(block, DEEPEST)) {
+            Arc::make_mut(&mut self).reasoning = None;
+        }
         if self.calls.iter().any(|c| c.arguments.is_too_deep()) {
             for call in &mut Arc::make_mut(&mut self).calls {
                 if let (true, Arguments::Json(value)) = (call.arguments.is_too_deep(), &call.arguments) {
@@ -165,6 +187,10 @@ pub enum Message {
         text: String,
         /// Its calls.
         calls: Vec<SentCall>,
+        /// Blocks of reasoning that the provider gave with it and wants back. Its own adapter reads them, every other one
+        /// leaves them out.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reasoning: Vec<Value>,
     },
     /// The result of a call. Never empty.
     Tool {

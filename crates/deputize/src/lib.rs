@@ -6,8 +6,8 @@
 //!
 //! Logs hold no secrets when the world is [guarded](runtime::World::guarded) with those that the program knows.
 //!
-//! A whole program: a lead hands one task to a reader and makes an answer of its report. The model is a script here; put a
-//! [`adapters::provider::OpenAi`] in its place.
+//! A whole program: a lead hands one task to a reader and makes an answer of its report. The model is a script here; put
+//! what [`adapters::provider::build`] makes in its place.
 //!
 //! ```
 //! use deputize::adapters::{ids::RandomIds, provider::Scripted, provider::scripted::Script};

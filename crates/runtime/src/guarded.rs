@@ -44,6 +44,10 @@ impl GuardedModel {
         Cow::Owned(request)
     }
     fn turn(&self, turn: &mut Turn) {
+        // Reasoning is signed: it goes back as it came, or not at all.
+        if turn.reasoning.iter().flat_map(|r| &r.blocks).any(|block| self.redactor.finds_in(block)) {
+            turn.reasoning = None;
+        }
         self.redactor.clean(&mut turn.text);
         for call in &mut turn.calls {
             self.redactor.clean(&mut call.name);

@@ -9,18 +9,21 @@ pub mod redact;
 mod router;
 pub mod scripted;
 mod tokens;
+mod wire;
 
 pub use config::{Config, ConfigError, Kind, Limits, Timeouts};
 pub use deputize_runtime::secret::Secret;
-pub use openai::{OpenAi, list_models};
 pub use router::Router;
 pub use scripted::Scripted;
 
 pub(crate) use tokens::estimate;
 
+use deputize_core::step::Failure;
 use deputize_runtime::port::Model;
+use openai::Chat;
 use std::path::Path;
 use std::sync::Arc;
+use wire::Http;
 
 /// Makes the provider that a configuration describes; `folder` is what a script's path is relative to.
 ///
@@ -30,10 +33,21 @@ use std::sync::Arc;
 /// The address, a header, the extra body or the script cannot be used; the text says which and what to write.
 pub fn build(config: &Config, key: Option<Secret>, folder: &Path) -> Result<Arc<dyn Model>, ConfigError> {
     match config.kind {
-        Kind::Openai => Ok(Arc::new(OpenAi::new(config, key)?)),
+        Kind::Openai => Ok(Arc::new(Http::<Chat>::new(config, key)?)),
         Kind::Scripted => {
             let script = config.script.as_ref().ok_or(ConfigError::NoScript)?;
             Ok(Arc::new(Scripted::load(&folder.join(script))?.forgetful()))
         }
+    }
+}
+
+/// The names of the models behind an address, in its own order. For discovery: waits three seconds at most.
+///
+/// # Errors
+/// The address cannot be used, does not answer in time, or answers with something else than a list of models.
+pub async fn list_models(kind: Kind, base_url: &str, key: Option<&Secret>) -> Result<Vec<String>, Failure> {
+    match kind {
+        Kind::Openai => wire::list_models::<Chat>(base_url, key).await,
+        Kind::Scripted => Ok(Vec::new()),
     }
 }

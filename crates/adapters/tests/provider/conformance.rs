@@ -1,9 +1,9 @@
 //! What every provider must do with good answers, streamed and not.
 
-use crate::support::{call, canned, config, heard, playing, provider, request, server, who};
+use crate::support::{call, canned, config, heard, made, playing, provider, request, server, who};
 use deputize_adapters::mock::{Options, Play, Server};
 use deputize_adapters::provider::scripted::{Line, Script, Scripted};
-use deputize_adapters::provider::{Config, Kind, OpenAi, Router, Secret, build, list_models};
+use deputize_adapters::provider::{Config, Kind, Router, Secret, build, list_models};
 use deputize_core::code;
 use deputize_core::id::ModelName;
 use deputize_core::message::{Arguments, Message, Request, Stop, Usage};
@@ -33,7 +33,7 @@ lead:
 async fn answers_are_the_same_streamed_whole_and_in_process() {
     // covers L-27
     let server = server(SCRIPT).await;
-    let scripted = Scripted::new(Script::parse("test.yaml", SCRIPT).unwrap());
+    let scripted: Arc<dyn Model> = Arc::new(Scripted::new(Script::parse("test.yaml", SCRIPT).unwrap()));
     for label in ["t1", "t2", "t3", "t4", "t5", "t6", "t7"] {
         let (streamed, pieces) = heard(&provider(&server, true), label).await;
         let streamed = streamed.unwrap();
@@ -63,7 +63,7 @@ async fn usage_comes_from_the_provider_or_is_estimated() {
     }
     // This server is told not to count.
     let body = json!({"stream_options": null}).as_object().unwrap().clone();
-    let silent = OpenAi::new(&Config { body, ..config(server.base_url(), true) }, None).unwrap();
+    let silent = made(&Config { body, ..config(server.base_url(), true) }, None).unwrap();
     let usage = call(&silent, "t1", 1).await.unwrap().usage;
     assert!(usage.input_tokens > 100 && usage.output_tokens > 5 && usage.cached_tokens == 0, "{usage:?}");
 }
@@ -91,7 +91,7 @@ async fn the_same_request_is_sent_with_the_same_bytes() {
         call(&model, "t1", attempt).await.unwrap();
     }
     let mut longer = request();
-    longer.messages.push(Message::Assistant { text: "ok".into(), calls: Vec::new() });
+    longer.messages.push(Message::Assistant { text: "ok".into(), calls: Vec::new(), reasoning: Vec::new() });
     longer.messages.push(Message::User { text: "more".into() });
     model.call(&who("lead", "t2", 1), &longer, Arc::new(|_| {})).await.unwrap();
     let sent: Vec<_> = server.requests();
@@ -114,7 +114,7 @@ async fn headers_body_and_key_are_sent_as_set() {
         body: json!({"top_k": 20}).as_object().unwrap().clone(),
         ..config(format!("{}/", server.base_url()), true)
     };
-    let model = OpenAi::new(&config, Some(Secret::new("abc"))).unwrap();
+    let model = made(&config, Some(Secret::new("abc"))).unwrap();
     model.call(&who("lead/läser#2", "t1", 3), &request(), Arc::new(|_| {})).await.unwrap();
     let sent = &server.requests()[0];
     assert_eq!(sent.headers["x-who"], "lead run1 t1 3");
@@ -142,7 +142,7 @@ async fn no_more_calls_at_once_than_allowed() {
     let server = server("lead: [{fault: hang}, {text: second}]").await;
     let mut config = config(server.base_url(), true);
     config.limits.concurrency = 1;
-    let model = OpenAi::new(&config, None).unwrap();
+    let model = made(&config, None).unwrap();
     let mut first = Box::pin(call(&model, "t1", 1));
     let brief = Duration::from_millis(200);
     assert!(tokio::time::timeout(brief, &mut first).await.is_err());
@@ -158,7 +158,7 @@ async fn the_provider_is_chosen_by_the_models_name() {
     std::fs::write(folder.path().join("a.yaml"), "lead: [{text: from a}]").unwrap();
     let config = Config { kind: Kind::Scripted, script: Some("a.yaml".to_string()), ..Config::default() };
     let lab = build(&config, None, folder.path()).unwrap();
-    let router = Router::new([("lab".to_string(), lab)].into());
+    let router: Arc<dyn Model> = Arc::new(Router::new([("lab".to_string(), lab)].into()));
     assert_eq!(call(&router, "t1", 1).await.unwrap().turn.text, "from a");
     let other = Request { model: ModelName::new("far:big"), ..request() };
     let failure = router.call(&who("lead", "t1", 1), &other, Arc::new(|_| {})).await.unwrap_err().failure;
@@ -177,13 +177,16 @@ async fn the_provider_is_chosen_by_the_models_name() {
 async fn models_are_listed_for_discovery() {
     let options = Options { models: vec!["b".to_string(), "a".to_string()], ..Options::default() };
     let server = Server::start(Play::function(|_| Line::say("ok")), options).await.unwrap();
-    assert_eq!(list_models(&server.base_url(), None).await.unwrap(), ["b", "a"]);
+    assert_eq!(list_models(Kind::Openai, &server.base_url(), None).await.unwrap(), ["b", "a"]);
     let address = server.base_url();
-    let wrong = list_models(&address.replace("/v1", "/v2"), None).await.unwrap_err();
+    let wrong = list_models(Kind::Openai, &address.replace("/v1", "/v2"), None).await.unwrap_err();
     assert_eq!(wrong.code, code::MODEL_NOT_FOUND);
-    assert_eq!(list_models("nonsense", None).await.unwrap_err().code, code::MODEL_REQUEST);
+    assert_eq!(list_models(Kind::Openai, "nonsense", None).await.unwrap_err().code, code::MODEL_REQUEST);
     drop(server);
-    assert_eq!(list_models("http://127.0.0.1:9/v1", None).await.unwrap_err().code, code::MODEL_UNAVAILABLE);
+    assert_eq!(
+        list_models(Kind::Openai, "http://127.0.0.1:9/v1", None).await.unwrap_err().code,
+        code::MODEL_UNAVAILABLE
+    );
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! What goes wrong, over real connections: every fault has its code, and no text has a secret.
 
-use crate::support::{CANARY, call, canned, config, heard, provider, server};
-use deputize_adapters::provider::{Config, OpenAi, Secret, Timeouts};
+use crate::support::{CANARY, call, canned, config, heard, made, provider, server};
+use deputize_adapters::provider::{Config, Secret, Timeouts};
 use deputize_core::code::{self, Code};
 use deputize_core::message::Usage;
 use deputize_core::step::Retry;
+use deputize_runtime::port::Model;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[tokio::test]
@@ -52,8 +54,8 @@ async fn a_stream_that_is_cut_has_been_heard_and_is_paid_for() {
     assert!(failure.usage.input_tokens > 100 && failure.usage.output_tokens > 0, "{:?}", failure.usage);
 }
 
-fn impatient(base_url: String, stream: bool, timeouts: Timeouts) -> OpenAi {
-    OpenAi::new(&Config { timeouts, ..config(base_url, stream) }, None).unwrap()
+fn impatient(base_url: String, stream: bool, timeouts: Timeouts) -> Arc<dyn Model> {
+    made(&Config { timeouts, ..config(base_url, stream) }, None).unwrap()
 }
 
 #[tokio::test]
@@ -93,7 +95,7 @@ async fn nobody_there_is_unavailable() {
     let address = format!("http://{}/v1", taken.local_addr().unwrap());
     drop(taken);
     for address in [address, "http://name.invalid/v1".to_string()] {
-        let model = OpenAi::new(&config(address.clone(), true), None).unwrap();
+        let model = made(&config(address.clone(), true), None).unwrap();
         let failure = call(&model, "t1", 1).await.unwrap_err().failure;
         assert_eq!((failure.code, failure.retry), (code::MODEL_UNAVAILABLE, Retry::After(None)));
         assert!(failure.why.contains(&address), "{}", failure.why);

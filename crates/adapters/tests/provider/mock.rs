@@ -1,12 +1,10 @@
 //! Tests of the mock model server itself: its strictness and its log.
 
-use crate::support::{call, config, playing, provider, request, server, who};
+use crate::support::{call, config, made, playing, provider, request, server, who};
 use deputize_adapters::mock::{Entry, Options, Play, Server, serve_forever};
-use deputize_adapters::provider::OpenAi;
 use deputize_adapters::provider::scripted::{Line, Script};
 use deputize_core::code;
 use deputize_core::message::{Message, SentCall};
-use deputize_runtime::port::Model;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +14,7 @@ async fn a_request_that_breaks_a_rule_is_refused_with_the_reason() {
     let model = provider(&server, true);
     let mut broken = request();
     let call = SentCall { id: "t1.c0".into(), name: "ls".into(), arguments: "{}".into() };
-    broken.messages.push(Message::Assistant { text: String::new(), calls: vec![call] });
+    broken.messages.push(Message::Assistant { text: String::new(), calls: vec![call], reasoning: Vec::new() });
     let failure = model.call(&who("lead", "t2", 1), &broken, Arc::new(|_| {})).await.unwrap_err().failure;
     assert_eq!(failure.code, code::MODEL_REQUEST);
     let expect = "messages[5].tool_calls[0].id `t1.c0` was used before";
@@ -34,7 +32,7 @@ async fn a_call_without_a_line_is_refused_by_name() {
     assert_eq!(server.leftovers(), ["test.yaml:1: `lead`, step `t1`"]);
     let mut config = config(server.base_url(), true);
     config.headers.clear();
-    let failure = call(&OpenAi::new(&config, None).unwrap(), "t1", 1).await.unwrap_err().failure;
+    let failure = call(&made(&config, None).unwrap(), "t1", 1).await.unwrap_err().failure;
     assert!(failure.why.contains("x-agent-path"), "{}", failure.why);
 }
 
@@ -43,7 +41,7 @@ async fn the_step_is_read_from_the_key_when_no_header_says_it() {
     let server = server("lead: {turns: [{text: one}, {text: two}], closing: {text: end}}").await;
     let mut config = config(server.base_url(), true);
     config.headers.remove("x-step");
-    let model = OpenAi::new(&config, None).unwrap();
+    let model = made(&config, None).unwrap();
     assert_eq!(call(&model, "t2", 1).await.unwrap().turn.text, "two");
     assert_eq!(call(&model, "closing", 1).await.unwrap().turn.text, "end");
 }
@@ -108,7 +106,7 @@ async fn the_hidden_command_serves_a_file() {
     let path = script.clone();
     let task = tokio::spawn(async move { serve_forever(0, &path, None, |address| send.send(address).unwrap()).await });
     let address = ready.await.unwrap();
-    let model = OpenAi::new(&config(format!("http://{address}/v1"), true), None).unwrap();
+    let model = made(&config(format!("http://{address}/v1"), true), None).unwrap();
     assert_eq!(call(&model, "t1", 1).await.unwrap().turn.text, "hello");
     task.abort();
     let missing = serve_forever(0, &folder.path().join("none.yaml"), None, |_| {}).await.unwrap_err();

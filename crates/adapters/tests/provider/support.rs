@@ -2,7 +2,7 @@
 
 use deputize_adapters::mock::{Options, Play, Server};
 use deputize_adapters::provider::scripted::Script;
-use deputize_adapters::provider::{Config, OpenAi, Secret};
+use deputize_adapters::provider::{Config, ConfigError, Secret, build};
 use deputize_core::id::{AgentName, AgentPath, Label, ModelName, RunId, ToolName};
 use deputize_core::message::{Message, Request, SentCall, ToolOffer};
 use deputize_runtime::port::{Model, ModelFailure, Reply, Who};
@@ -38,7 +38,11 @@ pub(crate) fn request() -> Request {
         system: "Be brief.".into(),
         messages: vec![
             Message::User { text: "go".into() },
-            Message::Assistant { text: String::new(), calls: vec![call("t1.c0"), call("t1.c1")] },
+            Message::Assistant {
+                text: String::new(),
+                calls: vec![call("t1.c0"), call("t1.c1")],
+                reasoning: Vec::new(),
+            },
             result("t1.c0"),
             result("t1.c1"),
         ],
@@ -56,6 +60,11 @@ pub(crate) fn config(base_url: String, stream: bool) -> Config {
     Config { base_url, headers: headers.into(), streaming, ..Config::default() }
 }
 
+/// The provider of these settings.
+pub(crate) fn made(config: &Config, key: Option<Secret>) -> Result<Arc<dyn Model>, ConfigError> {
+    build(config, key, std::path::Path::new("."))
+}
+
 pub(crate) async fn server(script: &str) -> Server {
     let script = Script::parse("test.yaml", script).unwrap();
     Server::start(script, Options::default()).await.unwrap()
@@ -65,16 +74,16 @@ pub(crate) async fn playing(play: Play) -> Server {
     Server::start(play, Options::default()).await.unwrap()
 }
 
-pub(crate) fn provider(server: &Server, stream: bool) -> OpenAi {
-    OpenAi::new(&config(server.base_url(), stream), None).unwrap()
+pub(crate) fn provider(server: &Server, stream: bool) -> Arc<dyn Model> {
+    made(&config(server.base_url(), stream), None).unwrap()
 }
 
-pub(crate) async fn call(model: &dyn Model, label: &str, attempt: u32) -> Result<Reply, ModelFailure> {
+pub(crate) async fn call(model: &Arc<dyn Model>, label: &str, attempt: u32) -> Result<Reply, ModelFailure> {
     model.call(&who("lead", label, attempt), &request(), Arc::new(|_| {})).await
 }
 
 /// A call and what it said while it was under way.
-pub(crate) async fn heard(model: &dyn Model, label: &str) -> (Result<Reply, ModelFailure>, Vec<String>) {
+pub(crate) async fn heard(model: &Arc<dyn Model>, label: &str) -> (Result<Reply, ModelFailure>, Vec<String>) {
     let pieces = Arc::new(Mutex::new(Vec::new()));
     let ear = pieces.clone();
     let delta = Arc::new(move |piece: &str| ear.lock().unwrap().push(piece.to_string()));
@@ -85,7 +94,7 @@ pub(crate) async fn heard(model: &dyn Model, label: &str) -> (Result<Reply, Mode
 
 /// A provider whose server gives one answer, byte for byte, and closes the connection. `{request}` in the answer stands for
 /// all that was sent.
-pub(crate) async fn canned(answer: &'static str, key: Option<Secret>) -> OpenAi {
+pub(crate) async fn canned(answer: &'static str, key: Option<Secret>) -> Arc<dyn Model> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
     tokio::spawn(async move {
@@ -99,7 +108,7 @@ pub(crate) async fn canned(answer: &'static str, key: Option<Secret>) -> OpenAi 
         let answer = answer.replace("{request}", &String::from_utf8_lossy(&sent));
         stream.write_all(answer.as_bytes()).await.unwrap();
     });
-    OpenAi::new(&config(base_url, true), key).unwrap()
+    made(&config(base_url, true), key).unwrap()
 }
 
 /// The body's end is that of its JSON.

@@ -8,7 +8,7 @@ mod task;
 
 use crate::definition::{Structured, Team};
 use crate::event::Started;
-use crate::id::Label;
+use crate::id::{Label, ModelName};
 use crate::message::{Arguments, Message, Request, SentCall, Turn};
 use crate::run::{Rejected, RunState};
 use crate::step::{Ask, Form, Product, Prompt, Task};
@@ -51,8 +51,9 @@ pub fn bytes(tokens: u64) -> usize {
 fn size(message: &Message) -> usize {
     match message {
         Message::User { text } => text.len(),
-        Message::Assistant { text, calls } => {
-            text.len() + calls.iter().map(|c| c.name.len() + c.arguments.len() + 30).sum::<usize>()
+        Message::Assistant { text, calls, reasoning } => {
+            let calls: usize = calls.iter().map(|c| c.name.len() + c.arguments.len() + 30).sum();
+            text.len() + calls + reasoning.iter().map(|block| block.to_string().len()).sum::<usize>()
         }
         Message::Tool { text, .. } => text.len() + 20,
     }
@@ -77,7 +78,7 @@ pub fn draft(state: &RunState, team: &Team, label: &Label, ask: &Arc<Ask>, room:
     };
     let messages = match (&prompt.close, room) {
         (Some(close), Some(room)) => vec![closing(state, team, prompt, first, close, room, system.len())],
-        _ => conversation(state, team, label, prompt, first),
+        _ => conversation(state, team, label, prompt, first, &started.model),
     };
     let limits = team.models.limits(&started.model);
     let schema = native_schema(started, prompt, limits.structured, tools.is_empty());
@@ -111,11 +112,19 @@ fn native_schema(
     (own && native).then(|| brief.output.value.clone())
 }
 
-fn conversation(state: &RunState, team: &Team, label: &Label, prompt: &Prompt, first: String) -> Vec<Message> {
+fn conversation(
+    state: &RunState,
+    team: &Team,
+    label: &Label,
+    prompt: &Prompt,
+    first: String,
+    model: &ModelName,
+) -> Vec<Message> {
     let mut out = vec![Message::User { text: first }];
     let mut evidence = 0;
     for (turn_label, turn) in turns(state, prompt) {
-        out.push(Message::Assistant { text: turn.text.clone(), calls: sent(&turn_label, turn) });
+        let (calls, reasoning) = (sent(&turn_label, turn), turn.reasoning_for(model));
+        out.push(Message::Assistant { text: turn.text.clone(), calls, reasoning });
         for (i, call) in turn.calls.iter().enumerate() {
             let text = result::of(state, team, &turn_label.call(i), &call.name, &mut evidence).whole();
             out.push(Message::Tool { call: call_id(&turn_label, i), name: plain(&call.name), text });
@@ -124,7 +133,7 @@ fn conversation(state: &RunState, team: &Team, label: &Label, prompt: &Prompt, f
     if let Some(close) = &prompt.close {
         out.push(Message::User { text: close.clone() });
     }
-    repair(state, label, &mut out);
+    repair(state, label, model, &mut out);
     out
 }
 
@@ -134,12 +143,14 @@ fn turns<'a>(state: &'a RunState, prompt: &Prompt) -> Vec<(Label, &'a Turn)> {
 }
 
 /// After an answer that broke its contract: that answer, and what is wrong with it.
-fn repair(state: &RunState, label: &Label, out: &mut Vec<Message>) {
+fn repair(state: &RunState, label: &Label, model: &ModelName, out: &mut Vec<Message>) {
     let Some(rejected) = state.step(label).and_then(|s| s.rejected.as_ref()) else { return };
     if let Product::Turn(turn) = &rejected.product
         && !turn.text.trim().is_empty()
     {
-        out.push(Message::Assistant { text: turn.text.clone(), calls: Vec::new() });
+        // Calls of a turn that was rejected are not part of the conversation; reasoning that led to them is not either.
+        let reasoning = if turn.calls.is_empty() { turn.reasoning_for(model) } else { Vec::new() };
+        out.push(Message::Assistant { text: turn.text.clone(), calls: Vec::new(), reasoning });
     }
     out.push(Message::User { text: format!("Your answer cannot be accepted: {}.", rejected.why) });
 }

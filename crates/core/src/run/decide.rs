@@ -186,7 +186,9 @@ impl RunState {
             Retry::Ambiguous => (0, attempt),
         };
         let policy = self.policy(team);
-        if step.failures + 1 >= policy.attempts || !self.goes_on() {
+        // An answer that cannot be read is rarely chance: once more, and no further.
+        let attempts = if failure.code == code::MODEL_MALFORMED { policy.attempts.min(2) } else { policy.attempts };
+        if step.failures + 1 >= attempts || !self.goes_on() {
             return Then::Final;
         }
         let delay = asked.max(jitter(&policy, step.failures, &format!("{label}#{attempt}#{}", step.failures), self));

@@ -138,7 +138,7 @@ pub(crate) fn request(request: &Request) {
                 assert!(waiting.is_empty(), "calls without a result: {waiting:?}");
                 assert!(!text.trim().is_empty(), "an empty user message");
             }
-            Message::Assistant { text, calls } => {
+            Message::Assistant { text, calls, .. } => {
                 assert!(waiting.is_empty(), "calls without a result: {waiting:?}");
                 assert!(!text.trim().is_empty() || !calls.is_empty(), "an empty answer");
                 for call in calls {

@@ -79,7 +79,7 @@ fn answer(reply: Reply) -> Answer {
 
 /// A final turn.
 pub(crate) fn says(text: &str) -> Answer {
-    let turn = Turn { text: text.into(), calls: Vec::new(), stop: Stop::End };
+    let turn = Turn { text: text.into(), ..Turn::default() };
     answer(Reply::Turn(turn, usage(20, 10)))
 }
 
@@ -97,7 +97,8 @@ pub(crate) fn calls(list: &[(&str, Value)]) -> Answer {
             None => Arguments::Json(arguments.clone()),
         },
     };
-    let turn = Turn { text: String::new(), calls: list.iter().map(one).collect(), stop: Stop::ToolCalls };
+    let turn =
+        Turn { text: String::new(), calls: list.iter().map(one).collect(), stop: Stop::ToolCalls, ..Turn::default() };
     answer(Reply::Turn(turn, usage(20, 10)))
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Lenient where servers differ (indexes, ids, arguments, finish reasons), strict where leniency would invent an answer.
 
-use super::failure::{self, Complaint};
-use crate::provider::estimate;
+use crate::provider::wire::failure::{self, Complaint};
+use crate::provider::wire::{Answer, Tally, arguments, count, read};
 use deputize_core::code;
 use deputize_core::message::{Arguments, Stop, ToolCall, Turn, Usage};
 use deputize_core::step::Failure;
@@ -12,16 +12,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// An answer on its way.
-pub(super) struct Answer {
+pub(in crate::provider) struct Said {
     text: String,
     refusal: String,
     calls: Vec<Slot>,
     finish: Option<String>,
-    usage: Option<Usage>,
-    /// Bytes of the request, for the estimate.
-    sent: usize,
-    /// Something of the answer was there, so the provider has read and will bill the request.
-    begun: bool,
+    tally: Tally,
     delta: Delta,
 }
 
@@ -37,20 +33,20 @@ struct Slot {
 #[derive(Deserialize)]
 struct Chunk {
     choices: Option<Vec<Choice>>,
-    usage: Option<Counted>,
+    usage: Option<Value>,
     error: Option<Value>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
     index: Option<u64>,
-    delta: Option<Said>,
-    message: Option<Said>,
+    delta: Option<Part>,
+    message: Option<Part>,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct Part {
     content: Option<Content>,
     refusal: Option<String>,
     tool_calls: Option<Vec<Called>>,
@@ -60,11 +56,11 @@ struct Said {
 #[serde(untagged)]
 enum Content {
     Text(String),
-    Parts(Vec<Part>),
+    Parts(Vec<Piece>),
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct Piece {
     text: Option<String>,
 }
 
@@ -81,37 +77,17 @@ struct Function {
     arguments: Option<Value>,
 }
 
-#[derive(Deserialize)]
-struct Counted {
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
-    prompt_tokens_details: Option<Details>,
-}
-
-#[derive(Deserialize)]
-struct Details {
-    cached_tokens: Option<u64>,
-}
-
-impl Answer {
-    pub(super) fn new(sent: usize, delta: Delta) -> Answer {
-        let (text, refusal) = (String::new(), String::new());
-        Answer { text, refusal, calls: Vec::new(), finish: None, usage: None, sent, begun: false, delta }
-    }
-
-    /// Whether the provider has said that it is done.
-    pub(super) fn finished(&self) -> bool {
-        self.finish.is_some()
-    }
-
-    /// Takes in one event of a stream, or a whole answer.
-    pub(super) fn absorb(&mut self, json: &[u8]) -> Result<(), Failure> {
-        let chunk: Chunk = serde_json::from_slice(json).map_err(|e| unreadable(&e))?;
+impl Answer for Said {
+    fn absorb(&mut self, json: &[u8]) -> Result<(), Failure> {
+        let chunk: Chunk = read(json)?;
         if let Some(error) = chunk.error.filter(|e| !e.is_null()) {
             return Err(failure::of_complaint(&Complaint::read(&error)));
         }
-        // The last count holds: some servers count up with every piece.
-        self.usage = chunk.usage.and_then(|counted| counted.usage()).or(self.usage);
+        if let Some(usage) = chunk.usage {
+            let cached = usage.get("prompt_tokens_details").and_then(|details| details.get("cached_tokens"));
+            let of = |key: &str| count(usage.get(key));
+            self.tally.counted(of("prompt_tokens"), count(cached), of("completion_tokens"));
+        }
         // Only one answer is asked for; a server that sends more is read as far as its first.
         for choice in chunk.choices.unwrap_or_default() {
             if choice.index.unwrap_or_default() == 0 {
@@ -121,15 +97,45 @@ impl Answer {
         Ok(())
     }
 
+    fn finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn paid(&self) -> Usage {
+        self.tally.paid()
+    }
+
+    fn close(mut self) -> Result<Reply, Failure> {
+        if !self.tally.begun() {
+            let why = "the provider's answer holds no choice";
+            return Err(Failure::passing(code::MODEL_MALFORMED, why, None));
+        }
+        self.calls.sort_by_key(|slot| slot.index);
+        let refused = !self.refusal.is_empty();
+        let stop = if refused { Stop::Refusal } else { stop(self.finish.as_deref(), self.calls.is_empty()) };
+        let text = if refused && self.text.is_empty() { self.refusal } else { self.text };
+        let calls = self.calls.into_iter().map(Slot::call).collect();
+        Ok(Reply { turn: Turn { text, calls, stop, reasoning: None }, usage: self.tally.usage() })
+    }
+}
+
+impl Said {
+    pub(in crate::provider) fn new(sent: usize, delta: Delta) -> Said {
+        let (text, refusal) = (String::new(), String::new());
+        Said { text, refusal, calls: Vec::new(), finish: None, tally: Tally::new(sent), delta }
+    }
+
     fn choice(&mut self, choice: Choice) {
-        self.begun = true;
+        self.tally.said(0);
         if let Some(said) = choice.delta.or(choice.message) {
             let text = said.content.map(Content::text).unwrap_or_default();
             if !text.is_empty() {
                 (self.delta)(&text);
                 self.text.push_str(&text);
             }
-            self.refusal.push_str(&said.refusal.unwrap_or_default());
+            let refusal = said.refusal.unwrap_or_default();
+            self.tally.said(text.len() + refusal.len());
+            self.refusal.push_str(&refusal);
             for called in said.tool_calls.unwrap_or_default() {
                 self.called(called);
             }
@@ -142,6 +148,7 @@ impl Answer {
     fn called(&mut self, called: Called) {
         let function = called.function.unwrap_or(Function { name: None, arguments: None });
         let (id, name) = (called.id.unwrap_or_default(), function.name.unwrap_or_default());
+        self.tally.said(name.len() + function.arguments.as_ref().map_or(0, length));
         let known = self.slot(called.index, &id, &name);
         let next = Slot {
             index: called.index.unwrap_or(self.calls.len()),
@@ -190,43 +197,13 @@ impl Answer {
         let begins = named_again && (other_id || (index.is_none() && id.is_empty()));
         (!begins).then_some(at)
     }
-
-    /// Tokens that are known to be paid for, when the call fails after all.
-    pub(super) fn paid(&self) -> Usage {
-        match self.usage {
-            Some(usage) => usage,
-            None if self.begun => self.estimated(),
-            None => Usage::default(),
-        }
-    }
-
-    fn estimated(&self) -> Usage {
-        let calls: usize = self.calls.iter().map(|s| s.name.len() + s.text.len()).sum();
-        let output_tokens = estimate(self.text.len() + self.refusal.len() + calls);
-        Usage { input_tokens: estimate(self.sent), cached_tokens: 0, output_tokens }
-    }
-
-    /// The answer is at its end.
-    pub(super) fn close(mut self) -> Result<Reply, Failure> {
-        if !self.begun {
-            let why = "the provider's answer holds no choice";
-            return Err(Failure::passing(code::MODEL_MALFORMED, why, None));
-        }
-        let usage = self.usage.unwrap_or_else(|| self.estimated());
-        self.calls.sort_by_key(|slot| slot.index);
-        let refused = !self.refusal.is_empty();
-        let stop = if refused { Stop::Refusal } else { stop(self.finish.as_deref(), self.calls.is_empty()) };
-        let text = if refused && self.text.is_empty() { self.refusal } else { self.text };
-        let calls = self.calls.into_iter().map(Slot::call).collect();
-        Ok(Reply { turn: Turn { text, calls, stop }, usage })
-    }
 }
 
 impl Slot {
     fn call(self) -> ToolCall {
         let arguments = match self.whole {
             Some(whole) => Arguments::Json(whole),
-            None => Arguments::from_text(&self.text),
+            None => arguments(&self.text),
         };
         ToolCall { name: self.name, arguments }
     }
@@ -241,15 +218,9 @@ impl Content {
     }
 }
 
-impl Counted {
-    /// None when it counts nothing.
-    fn usage(&self) -> Option<Usage> {
-        self.prompt_tokens.or(self.completion_tokens)?;
-        let input_tokens = self.prompt_tokens.unwrap_or_default();
-        let cached = self.prompt_tokens_details.as_ref().and_then(|d| d.cached_tokens).unwrap_or_default();
-        let output_tokens = self.completion_tokens.unwrap_or_default();
-        Some(Usage { input_tokens, cached_tokens: cached.min(input_tokens), output_tokens })
-    }
+/// About how many bytes the model wrote for these arguments.
+fn length(arguments: &Value) -> usize {
+    arguments.as_str().map_or_else(|| arguments.to_string().len(), str::len)
 }
 
 fn stop(reason: Option<&str>, no_calls: bool) -> Stop {
@@ -261,10 +232,6 @@ fn stop(reason: Option<&str>, no_calls: bool) -> Stop {
         _ if !no_calls => Stop::ToolCalls,
         _ => Stop::End,
     }
-}
-
-fn unreadable(error: &serde_json::Error) -> Failure {
-    Failure::passing(code::MODEL_MALFORMED, format!("the provider's answer cannot be read: {error}"), None)
 }
 
 #[cfg(test)]

@@ -6,9 +6,6 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-/// Fields that `body` in the settings may not replace: the adapter could not read the answer any more.
-pub(super) const OWN: [&str; 4] = ["model", "tools", "messages", "stream"];
-
 /// A request on its way to bytes.
 pub(super) struct Body<'a> {
     pub(super) request: &'a Request,
@@ -117,7 +114,7 @@ fn messages(request: &Request) -> Vec<Said<'_>> {
     let system = system.map(|text| said("system", text, None, &[]));
     let rest = request.messages.iter().map(|message| match message {
         Message::User { text } => said("user", text, None, &[]),
-        Message::Assistant { text, calls } => said("assistant", text, None, calls),
+        Message::Assistant { text, calls, .. } => said("assistant", text, None, calls),
         Message::Tool { call, text, .. } => said("tool", text, Some(call), &[]),
     });
     system.into_iter().chain(rest).collect()

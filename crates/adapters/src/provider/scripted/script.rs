@@ -81,16 +81,17 @@ impl Line {
     /// The answer, changed by a fault that is an answer too.
     pub(crate) fn turn(&self, fault: Option<Fault>) -> Turn {
         let usual = if self.calls.is_empty() { Stop::End } else { Stop::ToolCalls };
-        let whole = Turn { text: self.text.clone(), calls: self.calls.clone(), stop: self.stop.unwrap_or(usual) };
+        let stop = self.stop.unwrap_or(usual);
+        let whole = Turn { text: self.text.clone(), calls: self.calls.clone(), stop, ..Turn::default() };
         match fault {
             Some(Fault::Refusal) => {
                 let text = if self.text.is_empty() { "I cannot help with that.".to_string() } else { whole.text };
-                Turn { text, calls: Vec::new(), stop: Stop::Refusal }
+                Turn { text, stop: Stop::Refusal, ..Turn::default() }
             }
             Some(Fault::Empty) => Turn::default(),
             Some(Fault::Length) => {
                 let half = self.text.chars().count().div_ceil(2);
-                Turn { text: self.text.chars().take(half).collect(), calls: Vec::new(), stop: Stop::Length }
+                Turn { text: self.text.chars().take(half).collect(), stop: Stop::Length, ..Turn::default() }
             }
             _ => whole,
         }

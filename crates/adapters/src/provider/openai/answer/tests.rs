@@ -1,6 +1,7 @@
 //! Tests of answers: what servers send in all their dialects, as turns.
 
-use super::Answer;
+use super::Said;
+use crate::provider::wire::Answer;
 use deputize_core::code;
 use deputize_core::message::{Arguments, Stop, ToolCall, Turn, Usage};
 use deputize_core::step::Failure;
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
 fn read(chunks: &[Value]) -> Result<Reply, Failure> {
-    let mut answer = Answer::new(360, Arc::new(|_| {}));
+    let mut answer = Said::new(360, Arc::new(|_| {}));
     for chunk in chunks {
         answer.absorb(chunk.to_string().as_bytes())?;
     }
@@ -33,7 +34,7 @@ fn call(name: &str, arguments: Value) -> ToolCall {
 fn text_comes_in_pieces_and_is_told_as_it_comes() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let ear = heard.clone();
-    let mut answer = Answer::new(0, Arc::new(move |piece: &str| ear.lock().unwrap().push(piece.to_string())));
+    let mut answer = Said::new(0, Arc::new(move |piece: &str| ear.lock().unwrap().push(piece.to_string())));
     for piece in [
         json!({"role": "assistant", "content": ""}),
         json!({"reasoning_content": "hm"}),
@@ -47,7 +48,7 @@ fn text_comes_in_pieces_and_is_told_as_it_comes() {
     answer.absorb(br#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#).unwrap();
     assert!(answer.finished());
     let turn = answer.close().unwrap().turn;
-    assert_eq!(turn, Turn { text: "Hello".to_string(), calls: Vec::new(), stop: Stop::End });
+    assert_eq!(turn, Turn { text: "Hello".to_string(), calls: Vec::new(), stop: Stop::End, reasoning: None });
     assert_eq!(*heard.lock().unwrap(), ["He", "llo"]);
 }
 
@@ -153,7 +154,7 @@ fn the_last_usage_holds_and_a_missing_one_is_estimated() {
 
 #[test]
 fn what_is_paid_is_known_even_when_the_call_fails() {
-    let mut answer = Answer::new(360, Arc::new(|_| {}));
+    let mut answer = Said::new(360, Arc::new(|_| {}));
     assert_eq!(answer.paid(), Usage::default());
     answer.absorb(delta(json!({"content": "twelve bytes"})).to_string().as_bytes()).unwrap();
     assert_eq!(answer.paid(), Usage { input_tokens: 100, cached_tokens: 0, output_tokens: 4 });

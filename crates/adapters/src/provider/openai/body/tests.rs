@@ -18,9 +18,9 @@ fn request() -> Request {
         system: "Be brief.".into(),
         messages: vec![
             Message::User { text: "go".into() },
-            Message::Assistant { text: String::new(), calls: vec![call] },
+            Message::Assistant { text: String::new(), calls: vec![call], reasoning: vec![json!({"signature": "s"})] },
             Message::Tool { call: "t1.c0".into(), name: "read_file".into(), text: "hello".into() },
-            Message::Assistant { text: "done".into(), calls: Vec::new() },
+            Message::Assistant { text: "done".into(), calls: Vec::new(), reasoning: Vec::new() },
             Message::User { text: "more".into() },
         ],
         schema: None,
@@ -57,7 +57,7 @@ fn the_same_request_has_the_same_bytes_and_two_turns_share_their_beginning() {
     // covers U-09
     let (first, mut next) = (request(), request());
     assert_eq!(bytes(&first, true, &json!({"top_k": 20})), bytes(&request(), true, &json!({"top_k": 20})));
-    next.messages.push(Message::Assistant { text: "more text".into(), calls: Vec::new() });
+    next.messages.push(Message::Assistant { text: "more text".into(), calls: Vec::new(), reasoning: Vec::new() });
     next.messages.push(Message::User { text: "and on".into() });
     next.max_output = 7;
     next.temperature = None;

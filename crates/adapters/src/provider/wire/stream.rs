@@ -1,8 +1,7 @@
 //! Reads the body of a response into an answer, with the time-outs and bounds of a call.
 
-use super::answer::Answer;
-use super::failure;
 use super::sse::Sse;
+use super::{Answer, failure, read};
 use crate::provider::Timeouts;
 use bytes::Bytes;
 use deputize_core::code;
@@ -16,6 +15,50 @@ use tokio::time::timeout;
 pub(super) const LONGEST: usize = 32 * 1024 * 1024;
 /// How long to wait for the count of tokens once the answer itself is complete.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// How much of a body is kept to be shown when no answer was in it, in bytes.
+const HEAD: usize = 4096;
+
+/// The events of a stream that is cut anywhere.
+pub(super) enum Frames {
+    /// Server-sent events.
+    Events(Sse),
+    /// One JSON object a line; the line that is not complete yet.
+    Lines(Vec<u8>),
+}
+
+impl Frames {
+    pub(super) fn events() -> Frames {
+        Frames::Events(Sse::default())
+    }
+
+    pub(super) fn lines() -> Frames {
+        Frames::Lines(Vec::new())
+    }
+
+    /// Takes a piece in; gives every event that it completes.
+    fn push(&mut self, piece: &[u8]) -> Vec<String> {
+        match self {
+            Frames::Events(sse) => sse.push(piece),
+            Frames::Lines(open) => {
+                open.extend_from_slice(piece);
+                let Some(end) = open.iter().rposition(|b| *b == b'\n') else { return Vec::new() };
+                let rest = open.split_off(end + 1);
+                let whole = std::mem::replace(open, rest);
+                // Only whole lines are decoded, so a character that was cut between two pieces is whole here.
+                String::from_utf8_lossy(&whole).lines().filter(|l| !l.trim().is_empty()).map(String::from).collect()
+            }
+        }
+    }
+
+    /// The stream is at its end: what it left without a proper end.
+    fn finish(self) -> Option<String> {
+        match self {
+            Frames::Events(sse) => sse.finish(),
+            Frames::Lines(open) => Some(String::from_utf8_lossy(&open).into_owned()).filter(|l| !l.trim().is_empty()),
+        }
+    }
+}
 
 /// A body, and how much and how long it is read.
 pub(super) struct Reader<'a, S> {
@@ -58,23 +101,31 @@ where
     }
 
     /// Reads a stream of events until the answer is complete.
-    pub(super) async fn events(mut self, answer: &mut Answer) -> Result<(), Failure> {
-        let mut sse = Sse::default();
+    pub(super) async fn events(mut self, mut frames: Frames, answer: &mut impl Answer) -> Result<(), Failure> {
+        // What stood there before the first event, to be shown if there is none.
+        let mut head = Some(Vec::new());
         loop {
             let piece = match self.next(answer.finished()).await {
                 Ok(piece) => piece,
                 Err(End::TooLong) => return Err(too_long(self.longest)),
-                Err(End::Whole) => return tail(sse, answer),
+                Err(End::Whole) => return tail(frames, head, answer),
                 // All was said; only the count of tokens is missing.
                 Err(End::Late(_) | End::Broken(_)) if answer.finished() => return Ok(()),
                 Err(End::Late(limit)) => return Err(failure::late("further part of the answer", limit)),
                 Err(End::Broken(why)) => return Err(failure::cut(&why)),
             };
-            for event in sse.push(&piece) {
+            for event in frames.push(&piece) {
+                head = None;
                 if event.trim() == "[DONE]" {
                     return Ok(());
                 }
                 answer.absorb(event.as_bytes())?;
+                if answer.complete() {
+                    return Ok(());
+                }
+            }
+            if let Some(head) = head.as_mut().filter(|head| head.len() < HEAD) {
+                head.extend_from_slice(&piece);
             }
         }
     }
@@ -104,12 +155,17 @@ where
 }
 
 /// The connection ended without `[DONE]`: good if the model had said that it was done, for some servers never send it.
-fn tail(sse: Sse, answer: &mut Answer) -> Result<(), Failure> {
-    let last = sse.finish().filter(|event| event.trim() != "[DONE]");
+fn tail(frames: Frames, head: Option<Vec<u8>>, answer: &mut impl Answer) -> Result<(), Failure> {
+    let last = frames.finish().filter(|event| event.trim() != "[DONE]");
+    // No event at all, nor a comment that one would come: a page, an error as text, nothing.
+    if let (None, Some(head)) = (&last, head.filter(|head| !head.starts_with(b":"))) {
+        return Err(read::unreadable(&head, None));
+    }
+    let began = last.as_ref().is_some_and(|event| event.starts_with('{'));
     match last.map(|event| answer.absorb(event.as_bytes())) {
         _ if answer.finished() => Ok(()),
-        // An event that is no JSON here is one that was cut.
-        Some(Err(failure)) if failure.code != code::MODEL_MALFORMED => Err(failure),
+        // An event that is no JSON here is one that was cut, if it began as one.
+        Some(Err(failure)) if failure.code != code::MODEL_MALFORMED || !began => Err(failure),
         _ => Err(failure::cut("the stream ended before the model said that it was done")),
     }
 }

@@ -3,21 +3,52 @@
 use crate::provider::{Config, ConfigError, Secret};
 use deputize_runtime::port::Who;
 use reqwest::Url;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 
-/// The address of a resource below `base_url`; a query of `base_url` is kept.
-pub(super) fn join(base_url: &str, tail: &[&str]) -> Result<Url, ConfigError> {
-    let wrong = || ConfigError::BaseUrl(shown_text(base_url));
-    let mut url = Url::parse(base_url.trim()).map_err(|_| wrong())?;
-    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-        return Err(wrong());
+/// The address of a provider, checked.
+#[derive(Clone, Debug)]
+pub(in crate::provider) struct Base(Url);
+
+impl Base {
+    /// Reads an address as the settings give it.
+    pub(in crate::provider) fn new(base_url: &str) -> Result<Base, ConfigError> {
+        let wrong = || ConfigError::BaseUrl(shown_text(base_url));
+        let mut url = Url::parse(base_url.trim()).map_err(|_| wrong())?;
+        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+            return Err(wrong());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(ConfigError::Credentials);
+        }
+        url.set_fragment(None);
+        Ok(Base(url))
     }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(ConfigError::Credentials);
+
+    /// The address of a resource below this one; a query is kept.
+    pub(in crate::provider) fn at(&self, tail: &[&str]) -> Url {
+        let mut url = self.0.clone();
+        // Every http address has a path, so there is always one to go on from.
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(tail);
+        }
+        url
     }
-    url.path_segments_mut().map_err(|()| wrong())?.pop_if_empty().extend(tail);
-    url.set_fragment(None);
-    Ok(url)
+
+    /// The name of the machine.
+    pub(in crate::provider) fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
+    }
+
+    /// Whether no TLS is spoken.
+    pub(super) fn is_plain(&self) -> bool {
+        self.0.scheme() == "http"
+    }
+
+    /// Whether the address is this machine, which no proxy of the environment needs to know about.
+    pub(super) fn is_local(&self) -> bool {
+        let bare = self.host().trim_start_matches('[').trim_end_matches(']');
+        bare == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    }
 }
 
 /// The address as messages show it: no query, which may hold a key.
@@ -32,13 +63,6 @@ fn shown_text(text: &str) -> String {
     crate::provider::redact::redact(text, &[])
 }
 
-/// Whether the address is this machine, which no proxy of the environment needs to know about.
-pub(super) fn is_local(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
-}
-
 /// The headers of every request.
 pub(super) struct Headers {
     fixed: HeaderMap,
@@ -47,13 +71,10 @@ pub(super) struct Headers {
 }
 
 impl Headers {
-    pub(super) fn new(config: &Config, key: Option<&Secret>) -> Result<Headers, ConfigError> {
-        let mut fixed = HeaderMap::new();
+    /// `fixed` are those of the protocol.
+    pub(super) fn new(config: &Config, mut fixed: HeaderMap) -> Result<Headers, ConfigError> {
         fixed.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         fixed.insert(USER_AGENT, HeaderValue::from_static(concat!("deputize/", env!("CARGO_PKG_VERSION"))));
-        if let Some(key) = key {
-            fixed.insert(AUTHORIZATION, bearer(key)?);
-        }
         let mut ours = Vec::new();
         for (name, value) in &config.headers {
             let wrong = || ConfigError::Header(name.clone());
@@ -79,9 +100,9 @@ impl Headers {
     }
 }
 
-/// The header that carries a key; marked, so that the HTTP library does not print it either.
-pub(super) fn bearer(key: &Secret) -> Result<HeaderValue, ConfigError> {
-    let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose())).map_err(|_| ConfigError::Key)?;
+/// The value of a header that carries a key; marked, so that the HTTP library does not print it either.
+pub(in crate::provider) fn credential(scheme: &str, key: &Secret) -> Result<HeaderValue, ConfigError> {
+    let mut value = HeaderValue::from_str(&format!("{scheme}{}", key.expose())).map_err(|_| ConfigError::Key)?;
     value.set_sensitive(true);
     Ok(value)
 }

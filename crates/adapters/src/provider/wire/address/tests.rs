@@ -1,7 +1,9 @@
 //! Tests of addresses and headers.
 
-use super::{Headers, fill, is_local, join, secrets, shown};
-use crate::provider::{Config, ConfigError, OpenAi, Secret};
+use super::{Base, Headers, fill, secrets, shown};
+use crate::provider::openai::Chat;
+use crate::provider::wire::{Http, Protocol};
+use crate::provider::{Config, ConfigError, Secret};
 use deputize_core::id::{AgentName, AgentPath, Label, RunId};
 use deputize_runtime::port::Who;
 use reqwest::Url;
@@ -27,13 +29,13 @@ fn a_base_url_is_used_as_given() {
         ("https://h/v1?api-version=2#x", "https://h/v1/chat/completions?api-version=2"),
     ];
     for (base, expect) in table {
-        assert_eq!(join(base, &["chat", "completions"]).unwrap().as_str(), expect);
+        assert_eq!(Base::new(base).unwrap().at(&["chat", "completions"]).as_str(), expect);
     }
     for base in ["", "h/v1", "ftp://h", "mailto:x", "unix:/x"] {
-        assert!(matches!(join(base, &[]), Err(ConfigError::BaseUrl(_))), "{base}");
+        assert!(matches!(Base::new(base), Err(ConfigError::BaseUrl(_))), "{base}");
     }
-    assert!(matches!(join("https://u:p@h/v1", &[]), Err(ConfigError::Credentials)));
-    let text = join("u:canary1@h", &[]).unwrap_err().to_string();
+    assert!(matches!(Base::new("https://u:p@h/v1"), Err(ConfigError::Credentials)));
+    let text = Base::new("u:canary1@h").unwrap_err().to_string();
     assert!(text.contains("http://127.0.0.1:8080/v1"), "{text}");
 }
 
@@ -43,7 +45,7 @@ fn messages_show_no_query_and_proxies_see_no_local_call() {
     let table =
         [("http://localhost:1/", true), ("http://127.0.0.2/", true), ("http://[::1]/", true), ("http://h/", false)];
     for (url, expect) in table {
-        assert_eq!(is_local(&Url::parse(url).unwrap()), expect, "{url}");
+        assert_eq!(Base::new(url).unwrap().is_local(), expect, "{url}");
     }
 }
 
@@ -65,13 +67,13 @@ fn placeholders_are_filled_once() {
 fn headers_of_a_call() {
     let headers = [("x-path", "{path}"), ("X-Team", "docs")].map(|(k, v)| (k.to_string(), v.to_string()));
     let config = Config { headers: headers.into(), ..Config::default() };
-    let all = Headers::new(&config, Some(&Secret::new("canary1"))).unwrap().of(&who());
+    let all = Headers::new(&config, Chat::headers(Some(&Secret::new("canary1"))).unwrap()).unwrap().of(&who());
     assert_eq!(all["idempotency-key"], "r1/t1/c0/t3#4");
     assert_eq!(all["authorization"], "Bearer canary1");
     assert!(all["authorization"].is_sensitive());
     assert_eq!(all["x-path"].as_bytes(), "lead/läser{run}#2".as_bytes());
     assert_eq!(all["x-team"], "docs");
-    assert!(Headers::new(&config, None).unwrap().of(&who()).get("authorization").is_none());
+    assert!(Headers::new(&config, Chat::headers(None).unwrap()).unwrap().of(&who()).get("authorization").is_none());
 }
 
 #[test]
@@ -81,11 +83,11 @@ fn settings_that_cannot_be_sent_are_refused() {
         ..Config::default()
     };
     for config in [with("a b", "x"), with("a", "x\ny"), with("", "x")] {
-        assert!(matches!(OpenAi::new(&config, None), Err(ConfigError::Header(_))));
+        assert!(matches!(Http::<Chat>::new(&config, None), Err(ConfigError::Header(_))));
     }
-    assert!(matches!(OpenAi::new(&Config::default(), Some(Secret::new("a\nb"))), Err(ConfigError::Key)));
+    assert!(matches!(Http::<Chat>::new(&Config::default(), Some(Secret::new("a\nb"))), Err(ConfigError::Key)));
     let body = json!({"messages": []}).as_object().unwrap().clone();
-    assert!(matches!(OpenAi::new(&Config { body, ..Config::default() }, None), Err(ConfigError::Body(_))));
+    assert!(matches!(Http::<Chat>::new(&Config { body, ..Config::default() }, None), Err(ConfigError::Body(_))));
 }
 
 #[test]
@@ -100,7 +102,7 @@ fn values_of_headers_that_are_credentials_are_secrets() {
 #[test]
 fn a_client_for_tls_can_be_made() {
     // On a machine without any certificates it says so; it never panics for want of a crypto provider.
-    match OpenAi::new(&Config::default(), None) {
+    match Http::<Chat>::new(&Config::default(), None) {
         Ok(_) | Err(ConfigError::Client(_)) => {}
         Err(other) => panic!("{other}"),
     }

@@ -1,6 +1,6 @@
 //! What a provider's errors mean: status codes, error objects and broken connections as failures with a reason code.
 //!
-//! The texts made here are raw. [`super::OpenAi`] redacts every one of them at the one place where failures leave.
+//! The texts made here are raw. [`super::Http`] redacts every one of them at the one place where failures leave.
 
 use deputize_core::code::{self, Code};
 use deputize_core::step::{Failure, Retry};
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 /// What a provider says about an error, in whatever form.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Complaint {
+pub(in crate::provider) struct Complaint {
     /// For people.
     pub(super) message: String,
     /// `code`, `type` and `status` of the error object, in lower case.
@@ -31,7 +31,7 @@ impl Complaint {
     }
 
     /// Reads an error object, or what an `error` key holds.
-    pub(super) fn read(value: &Value) -> Complaint {
+    pub(in crate::provider) fn read(value: &Value) -> Complaint {
         let inner = value.get("error").filter(|e| !e.is_null()).unwrap_or(value);
         let text = |key: &str| inner.get(key).or_else(|| value.get(key)).and_then(Value::as_str);
         let message = inner.as_str().or_else(|| text("message")).or_else(|| text("detail"));
@@ -64,7 +64,8 @@ impl Complaint {
             "exceeds the maximum number of tokens",
         ];
         let message = self.message.to_lowercase();
-        self.is("context_length") || self.is("exceed_context_size") || WORDS.iter().any(|words| message.contains(words))
+        const KINDS: [&str; 3] = ["context_length", "exceed_context_size", "request_too_large"];
+        KINDS.iter().any(|kind| self.is(kind)) || WORDS.iter().any(|words| message.contains(words))
     }
 
     fn said(&self) -> String {
@@ -79,8 +80,14 @@ pub(super) struct Asked<'a> {
     pub(super) address: &'a str,
 }
 
-/// An error response. `body` is its beginning.
-pub(super) fn of_response(status: u16, headers: &HeaderMap, body: &[u8], asked: &Asked<'_>) -> Failure {
+/// An error response. `body` is its beginning, `wait` how long it asks to wait.
+pub(super) fn of_response(
+    status: u16,
+    headers: &HeaderMap,
+    body: &[u8],
+    wait: Option<Duration>,
+    asked: &Asked<'_>,
+) -> Failure {
     let complaint = Complaint::of_body(body);
     let Asked { model, address } = asked;
     if (300..400).contains(&status) {
@@ -99,24 +106,30 @@ pub(super) fn of_response(status: u16, headers: &HeaderMap, body: &[u8], asked: 
         return Failure::fixed(code::MODEL_NOT_FOUND, why);
     }
     let (code, passing) = meaning(status, &complaint);
-    let why = format!("{address} answers {status} for `{model}`{}", complaint.said());
-    let retry = if passing { Retry::After(wait(headers)) } else { Retry::Never };
+    // Before what it says, which may be long: whoever reads this wants to know when to come back.
+    let until = wait.map(|wait| format!(" and asks to wait {}", span(wait))).unwrap_or_default();
+    let why = format!("{address} answers {status} for `{model}`{until}{}", complaint.said());
+    let wait = wait.and_then(|wait| u64::try_from(wait.as_millis()).ok());
+    let retry = if passing { Retry::After(wait) } else { Retry::Never };
     Failure { code, why, retry }
 }
 
 /// An error object where an answer was due.
-pub(super) fn of_complaint(complaint: &Complaint) -> Failure {
+pub(in crate::provider) fn of_complaint(complaint: &Complaint) -> Failure {
     let why = format!("the provider ended its answer with an error{}", complaint.said());
     let status = complaint.status.unwrap_or_else(|| {
-        if complaint.is("rate_limit") || complaint.is("quota") {
-            429
-        } else if complaint.is("invalid_request") || complaint.is_context() {
-            400
-        } else if complaint.is("auth") || complaint.is("permission") {
-            401
-        } else {
-            500
-        }
+        const KINDS: [(&str, u16); 8] = [
+            ("rate_limit", 429),
+            ("quota", 429),
+            ("resource_exhausted", 429),
+            ("invalid_request", 400),
+            ("invalid_argument", 400),
+            ("auth", 401),
+            ("permission", 401),
+            ("not_found", 404),
+        ];
+        let known = KINDS.iter().find(|(kind, _)| complaint.is(kind)).map(|(_, status)| *status);
+        known.unwrap_or(if complaint.is_context() { 400 } else { 500 })
     });
     let (code, passing) = meaning(status, complaint);
     let retry = if passing { Retry::After(None) } else { Retry::Never };
@@ -132,6 +145,9 @@ fn meaning(status: u16, complaint: &Complaint) -> (Code, bool) {
         401 | 403 => (code::MODEL_AUTH, false),
         404 => (code::MODEL_NOT_FOUND, false),
         _ if status < 500 && complaint.is_context() => (code::CONTEXT_FULL, false),
+        400 if complaint.message.to_lowercase().contains("credit balance is too low") => {
+            (code::MODEL_RATE_LIMITED, false)
+        }
         400 if complaint.is("api_key") || complaint.message.to_lowercase().contains("api key not valid") => {
             (code::MODEL_AUTH, false)
         }
@@ -142,27 +158,38 @@ fn meaning(status: u16, complaint: &Complaint) -> (Code, bool) {
     }
 }
 
-/// How many milliseconds the provider asks to wait.
-fn wait(headers: &HeaderMap) -> Option<u64> {
+/// How long the provider asks to wait, by the headers that all may send.
+pub(super) fn wait(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-    if let Some(millis) = text("retry-after-ms").and_then(|t| t.parse::<f64>().ok()).and_then(|ms| millis(ms / 1000.0))
-    {
-        return Some(millis);
+    let number = |name: &str| text(name).and_then(|t| t.parse::<f64>().ok());
+    if let Some(wait) = number("retry-after-ms").and_then(|ms| Duration::try_from_secs_f64(ms / 1000.0).ok()) {
+        return Some(wait);
     }
-    let after = text(RETRY_AFTER.as_str())?;
-    if let Ok(seconds) = after.parse::<f64>() {
-        return millis(seconds);
+    if let Some(seconds) = number(RETRY_AFTER.as_str()) {
+        return Duration::try_from_secs_f64(seconds).ok();
     }
-    let until = httpdate::parse_http_date(after).ok()?;
-    // The provider's own clock, if it says what time it is: ours may be wrong.
-    let now = text(DATE.as_str()).and_then(|d| httpdate::parse_http_date(d).ok()).unwrap_or_else(SystemTime::now);
-    let left = until.duration_since(now).unwrap_or_default();
-    u64::try_from(left.as_millis()).ok()
+    let until = httpdate::parse_http_date(text(RETRY_AFTER.as_str())?).ok()?;
+    Some(until.duration_since(now(headers)).unwrap_or_default())
 }
 
-fn millis(seconds: f64) -> Option<u64> {
-    let duration = Duration::try_from_secs_f64(seconds).ok()?;
-    u64::try_from(duration.as_millis()).ok()
+/// The provider's own clock, if it says what time it is: ours may be wrong.
+pub(in crate::provider) fn now(headers: &HeaderMap) -> SystemTime {
+    let said = headers.get(DATE).and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
+    said.unwrap_or_else(SystemTime::now)
+}
+
+/// A wait for people: its two greatest units.
+fn span(wait: Duration) -> String {
+    let seconds = wait.as_secs();
+    match (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60) {
+        (0, 0, 0, _) => format!("{} s", wait.as_millis() as f64 / 1000.0),
+        (0, 0, minutes, 0) => format!("{minutes} min"),
+        (0, 0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (0, hours, 0, _) => format!("{hours} h"),
+        (0, hours, minutes, _) => format!("{hours} h {minutes} min"),
+        (days, 0, ..) => format!("{days} d"),
+        (days, hours, ..) => format!("{days} d {hours} h"),
+    }
 }
 
 /// No response at all.

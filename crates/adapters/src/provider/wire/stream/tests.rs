@@ -1,7 +1,9 @@
 //! Tests of reading bodies: ends of every kind, bounds, and time-outs on the virtual clock.
 
-use super::{Answer, Reader};
+use super::{Frames, Reader};
 use crate::provider::Timeouts;
+use crate::provider::openai::Said;
+use crate::provider::wire::Answer;
 use bytes::Bytes;
 use deputize_core::code;
 use deputize_core::message::Usage;
@@ -25,9 +27,9 @@ fn pieces(texts: &[&'static str]) -> Vec<Piece> {
 }
 
 async fn read(body: impl Stream<Item = Piece> + Unpin) -> (Result<Reply, Failure>, Usage) {
-    let mut answer = Answer::new(36, Arc::new(|_| {}));
+    let mut answer = Said::new(36, Arc::new(|_| {}));
     let times = Timeouts::default();
-    let result = Reader::new(body, &times, 1000).events(&mut answer).await;
+    let result = Reader::new(body, &times, 1000).events(Frames::events(), &mut answer).await;
     let paid = answer.paid();
     (result.and_then(|()| answer.close()), paid)
 }
@@ -74,7 +76,7 @@ async fn a_stream_that_ends_early_is_cut_and_paid_for() {
         assert_eq!((failure.code, failure.retry), (code::MODEL_CUT, Retry::After(None)), "{shown}");
         assert_eq!(paid, Usage { input_tokens: 10, cached_tokens: 0, output_tokens: 1 }, "{shown}");
     }
-    let (reply, paid) = whole(&[]).await;
+    let (reply, paid) = whole(&[": waiting\n\n"]).await;
     assert_eq!(reply.unwrap_err().code, code::MODEL_CUT);
     assert_eq!(paid, Usage::default());
     let (reply, paid) = whole(&[SAID, USAGE]).await;

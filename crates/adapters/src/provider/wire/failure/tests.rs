@@ -1,6 +1,6 @@
 //! Tests of what a provider's errors mean.
 
-use super::{Asked, of_response};
+use super::{Asked, of_response, wait};
 use deputize_core::code;
 use deputize_core::step::{Failure, Retry};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -10,7 +10,13 @@ type Header = (&'static str, &'static str);
 fn fail(status: u16, headers: &[Header], body: &str) -> Failure {
     let header = |(name, value): &Header| (HeaderName::from_static(name), HeaderValue::from_static(value));
     let map: HeaderMap = headers.iter().map(header).collect();
-    of_response(status, &map, body.as_bytes(), &Asked { model: "small", address: "http://h/v1/chat/completions" })
+    of_response(
+        status,
+        &map,
+        body.as_bytes(),
+        wait(&map),
+        &Asked { model: "small", address: "http://h/v1/chat/completions" },
+    )
 }
 
 #[test]
@@ -90,4 +96,24 @@ fn texts_name_what_was_asked_and_what_was_said() {
         }
     }
     assert_eq!(fail(307, &[], "").retry, Retry::Never);
+}
+
+#[test]
+fn a_wait_is_named_in_the_sentence() {
+    // covers U-02
+    let table = [
+        ("0.5", "0.5 s"),
+        ("7", "7 s"),
+        ("60", "1 min"),
+        ("90", "1 min 30 s"),
+        ("3600", "1 h"),
+        ("9000", "2 h 30 min"),
+        ("172800", "2 d"),
+        ("183600", "2 d 3 h"),
+    ];
+    for (after, expect) in table {
+        let why = fail(429, &[("retry-after", after)], r#"{"error":{"message":"slow down"}}"#).why;
+        assert!(why.contains(&format!("asks to wait {expect}: slow down")), "{why}");
+    }
+    assert!(!fail(429, &[], "").why.contains("wait"));
 }

@@ -1,0 +1,247 @@
+//! What all providers over HTTP share: the client, addresses, headers, time-outs, bodies in pieces, the meaning of errors,
+//! the redaction. Owns one call as one request; a [`Protocol`] owns the bytes of the request and how an answer is read.
+//!
+//! A provider is one module that implements [`Protocol`] and [`Answer`], and a line in [`super::build`].
+
+mod address;
+mod client;
+pub(super) mod failure;
+mod read;
+mod sse;
+mod stream;
+mod tally;
+
+pub(super) use address::{Base, credential};
+pub(super) use read::{arguments, count, read};
+pub(super) use tally::Tally;
+
+use super::redact::redact;
+use super::{Config, ConfigError, Secret, Timeouts};
+use address::Headers;
+use deputize_core::code;
+use deputize_core::message::{Request, Usage};
+use deputize_core::step::Failure;
+use deputize_runtime::port::{Delta, Model, ModelFailure, Pending, Reply, Who};
+use failure::Asked;
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::{Client, Response, Url};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use stream::{Frames, Reader};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// How much of an error's body is read: enough for any message.
+const ERROR_BODY: usize = 64 * 1024;
+/// How long discovery waits for the list of models, all in all.
+const DISCOVERY: Duration = Duration::from_secs(3);
+
+/// The dialect of one kind of provider.
+pub(super) trait Protocol: Sized + Send + Sync + 'static {
+    /// How its answers are read.
+    type Answer: Answer;
+    /// Fields of a request's body that the settings may not replace: the answer could not be read any more.
+    const OWN: &'static [&'static str];
+    /// Where models are listed, below the address.
+    const MODELS: &'static [&'static str] = &["models"];
+    /// Whether a stream without a type is one JSON object a line instead of server-sent events.
+    const LINES: bool = false;
+
+    /// The dialect under these settings.
+    fn new(config: &Config, base: &Base) -> Self;
+    /// Headers of every request besides the usual ones: the credential, the version of the protocol.
+    fn headers(key: Option<&Secret>) -> Result<HeaderMap, ConfigError>;
+    /// Where a call goes.
+    fn url(&self, base: &Base, model: &str, stream: bool) -> Url;
+    /// The bytes of a call: the same for the same request, what changes least first.
+    fn body(&self, asking: &Asking<'_>) -> Result<Vec<u8>, serde_json::Error>;
+    /// An answer that is about to come; `sent` is the length of the request's body.
+    fn answer(&self, request: &Request, sent: usize, delta: Delta) -> Self::Answer;
+    /// How long an error response asks to wait, where the usual headers do not say it.
+    fn wait(_headers: &HeaderMap, _body: &[u8]) -> Option<Duration> {
+        None
+    }
+    /// The names in a list of models.
+    fn names(list: &Value) -> Option<Vec<String>>;
+}
+
+/// What a body is made of.
+pub(super) struct Asking<'a> {
+    pub(super) request: &'a Request,
+    pub(super) stream: bool,
+    /// The fields that the settings add.
+    pub(super) extra: &'a Map<String, Value>,
+}
+
+/// An answer on its way.
+pub(super) trait Answer: Send {
+    /// Takes in one event of a stream, or a whole answer.
+    fn absorb(&mut self, json: &[u8]) -> Result<(), Failure>;
+    /// Whether the model has said all; only the count of tokens may follow.
+    fn finished(&self) -> bool;
+    /// Whether the provider has said that nothing follows.
+    fn complete(&self) -> bool {
+        false
+    }
+    /// Tokens that are known to be paid for, when the call fails after all.
+    fn paid(&self) -> Usage;
+    /// The answer is at its end.
+    fn close(self) -> Result<Reply, Failure>;
+}
+
+/// A provider over HTTP.
+pub(super) struct Http<P> {
+    protocol: P,
+    client: Client,
+    base: Base,
+    headers: Headers,
+    body: Map<String, Value>,
+    times: Timeouts,
+    streaming: BTreeMap<String, bool>,
+    slots: Semaphore,
+    secrets: Vec<Secret>,
+}
+
+impl<P: Protocol> Http<P> {
+    /// The provider of these settings. `key` is sent to `base_url`, wherever that is: whether it may go there is the caller's
+    /// decision. Without a key no credential is sent.
+    ///
+    /// # Errors
+    /// The address, a header, the extra body or the key cannot be used.
+    pub(super) fn new(config: &Config, key: Option<Secret>) -> Result<Http<P>, ConfigError> {
+        if let Some(own) = P::OWN.iter().find(|own| config.body.contains_key(**own)) {
+            return Err(ConfigError::Body((*own).to_string()));
+        }
+        let base = Base::new(&config.base_url)?;
+        let headers = Headers::new(config, P::headers(key.as_ref())?)?;
+        let mut secrets = address::secrets(config);
+        secrets.extend(key);
+        Ok(Http {
+            protocol: P::new(config, &base),
+            client: client::new(&base, config.timeouts.connect)?,
+            base,
+            headers,
+            body: config.body.clone(),
+            times: config.timeouts,
+            streaming: config.streaming.clone(),
+            slots: Semaphore::new(config.limits.concurrency.clamp(1, Semaphore::MAX_PERMITS)),
+            secrets,
+        })
+    }
+
+    async fn answer(&self, who: &Who, request: &Request, delta: Delta) -> Result<Reply, ModelFailure> {
+        let model = request.model.model();
+        let stream = self.streaming.get(model).copied().unwrap_or(true);
+        let body = self.protocol.body(&Asking { request, stream, extra: &self.body });
+        let body = body.map_err(|e| self.clean(Failure::fixed(code::MODEL_REQUEST, e.to_string())))?;
+        // The semaphore is never closed; if it were, going on without a slot would do no harm.
+        let _slot = self.slots.acquire().await.ok();
+        let mut answer = self.protocol.answer(request, body.len(), delta);
+        let url = self.protocol.url(&self.base, model, stream);
+        let address = address::shown(&url);
+        let asked = Asked { model, address: &address };
+        let exchange = self.exchange(who, url, body, stream, &asked, &mut answer);
+        let result = match timeout(self.times.total, exchange).await {
+            Ok(result) => result,
+            Err(_) => Err(failure::late("complete answer", self.times.total)),
+        };
+        let usage = answer.paid();
+        let result = result.and_then(|()| answer.close());
+        result.map_err(|failure| ModelFailure { failure: self.clean(failure), usage })
+    }
+
+    /// Sends the request and reads the answer.
+    async fn exchange(
+        &self,
+        who: &Who,
+        url: Url,
+        body: Vec<u8>,
+        stream: bool,
+        asked: &Asked<'_>,
+        answer: &mut P::Answer,
+    ) -> Result<(), Failure> {
+        let sent = self.client.post(url).headers(self.headers.of(who)).body(body).send();
+        let response = match timeout(self.times.first_byte, sent).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(e)) => return Err(failure::of_send(&e, asked)),
+            Err(_) => return Err(failure::late("answer", self.times.first_byte)),
+        };
+        let status = response.status();
+        if !status.is_success() {
+            let headers = response.headers().clone();
+            let body = Reader::new(response.bytes_stream(), &self.times, ERROR_BODY).beginning().await;
+            let wait = failure::wait(&headers).or_else(|| P::wait(&headers, &body));
+            return Err(failure::of_response(status.as_u16(), &headers, &body, wait, asked));
+        }
+        let frames = frames(&response, stream, P::LINES);
+        let reader = Reader::new(response.bytes_stream(), &self.times, stream::LONGEST);
+        match frames {
+            Some(frames) => reader.events(frames, answer).await,
+            None => answer.absorb(&reader.whole().await?),
+        }
+    }
+
+    /// The one door through which failures leave.
+    fn clean(&self, failure: Failure) -> Failure {
+        Failure { why: redact(&failure.why, &self.secrets), ..failure }
+    }
+}
+
+impl<P: Protocol> Model for Http<P> {
+    fn call<'a>(
+        &'a self,
+        who: &'a Who,
+        request: &'a Request,
+        delta: Delta,
+    ) -> Pending<'a, Result<Reply, ModelFailure>> {
+        Box::pin(self.answer(who, request, delta))
+    }
+}
+
+/// How the pieces of an answer are told apart; none for a whole one. Some servers do not do what they were asked, so their
+/// word comes first.
+fn frames(response: &Response, asked: bool, lines: bool) -> Option<Frames> {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    if kind.contains("event-stream") {
+        return Some(Frames::events());
+    }
+    if kind.contains("ndjson") || kind.contains("jsonl") {
+        return Some(Frames::lines());
+    }
+    let typed = kind.contains("json");
+    (asked && !typed).then(|| if lines { Frames::lines() } else { Frames::events() })
+}
+
+/// The names of the models behind an address, in its own order. For discovery: waits three seconds at most.
+///
+/// # Errors
+/// The address cannot be used, does not answer in time, or answers with something else than a list of models.
+pub(super) async fn list_models<P: Protocol>(base_url: &str, key: Option<&Secret>) -> Result<Vec<String>, Failure> {
+    let secrets: Vec<Secret> = key.cloned().into_iter().collect();
+    let listed = match timeout(DISCOVERY, list::<P>(base_url, key)).await {
+        Ok(listed) => listed,
+        Err(_) => Err(failure::late("list of models", DISCOVERY)),
+    };
+    listed.map_err(|failure| Failure { why: redact(&failure.why, &secrets), ..failure })
+}
+
+async fn list<P: Protocol>(base_url: &str, key: Option<&Secret>) -> Result<Vec<String>, Failure> {
+    let unusable = |e: ConfigError| Failure::fixed(code::MODEL_REQUEST, e.to_string());
+    let base = Base::new(base_url).map_err(unusable)?;
+    let url = base.at(P::MODELS);
+    let shown = address::shown(&url);
+    let asked = Asked { model: "", address: &shown };
+    let headers = P::headers(key).map_err(unusable)?;
+    let request = client::new(&base, DISCOVERY).map_err(unusable)?.get(url).headers(headers);
+    let response = request.send().await.map_err(|e| failure::of_send(&e, &asked))?;
+    let (status, headers, times) = (response.status(), response.headers().clone(), Timeouts::default());
+    let reader = Reader::new(response.bytes_stream(), &times, stream::LONGEST);
+    if !status.is_success() {
+        let body = reader.beginning().await;
+        return Err(failure::of_response(status.as_u16(), &headers, &body, failure::wait(&headers), &asked));
+    }
+    let whole: Value = serde_json::from_slice(&reader.whole().await?).unwrap_or_default();
+    let wrong = || Failure::fixed(code::MODEL_MALFORMED, format!("{shown} does not answer with a list of models"));
+    P::names(&whole).ok_or_else(wrong)
+}
