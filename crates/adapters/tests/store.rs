@@ -196,7 +196,7 @@ async fn a_newer_schema_is_refused_and_the_file_untouched() {
     drop(conn);
     let before = fs::read(&path).unwrap();
     let error = SqliteStore::open(&path, Sync::Full).unwrap_err();
-    assert_eq!(error, StoreError::Newer { path: path.display().to_string(), found: 7, known: 1 });
+    assert_eq!(error, StoreError::Newer { path: path.display().to_string(), found: 7, known: 2 });
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 

@@ -22,7 +22,8 @@
 //! the program is [`deputize_runtime::port::StoreError::Newer`] wherever it stands.
 //!
 //! # The schema of the SQLite file
-//! `application_id` names the file as ours and `user_version` is the version of the schema, now 1.
+//! `application_id` names the file as ours and `user_version` is the version of the schema, now 2.
+//! An older file is brought up to date in one transaction when it is opened; a newer one is refused.
 //!
 //! | table | holds |
 //! |---|---|
@@ -30,13 +31,14 @@
 //! | `runs(ord, run, root, parent, agent, team, objective, started, updated, status)` | a row for each log, changed with it in one transaction; derived, the events are the truth |
 //! | `leases(root, epoch)` | the epoch of the driver that owns a tree |
 //! | `signals(id, root, data, taken)` | commands from other processes; taken ones stay as a trace |
-//! | `blobs(sha256, len, data)` | content by digest |
+//! | `blobs(sha256, len, data, touched)` | content by digest, and when it was last put |
 //! | `torn(run, seq, data)` | torn last records that an append has replaced |
 
 mod codec;
 mod head;
 pub mod lock;
 pub mod memory;
+pub mod retention;
 pub mod sqlite;
 
 pub use memory::MemoryStore;

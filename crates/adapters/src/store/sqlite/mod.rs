@@ -1,6 +1,6 @@
 //! The SQLite store: the handle and its ports. Owns how reads and writes are handed to the pool and to the writer; the
-//! parts are `open` (file, permissions, settings), `schema`, `writer` (group commit), `write` and `read` (statements) and
-//! `fault` (messages).
+//! parts are `open` (file, permissions, settings), `schema`, `writer` (group commit), `write` and `read` (statements),
+//! `upkeep` (size, removal, copies) and `fault` (messages).
 //!
 //! Any number of processes may open one file: SQLite's locks keep their transactions apart, an append checks epoch and
 //! length inside its own, and a read sees every commit that returned before it began. Keep the file on a local disk.
@@ -10,10 +10,12 @@ mod open;
 mod read;
 mod schema;
 mod sync;
+mod upkeep;
 mod write;
 mod writer;
 
 pub use sync::Sync;
+pub use upkeep::{Removed, Shrunk, Stats, Survey, Swept, TreeSize};
 
 use super::codec;
 use deputize_core::digest;

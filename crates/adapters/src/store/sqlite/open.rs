@@ -53,6 +53,9 @@ impl Opener {
     pub(super) fn writer(&self) -> Result<Connection, StoreError> {
         self.retry(|| {
             let conn = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            // Counts for a file that is being made, and for the next whole VACUUM: free pages can then be given back a
+            // few at a time, in nobody's way.
+            conn.pragma_update(None, "auto_vacuum", "incremental")?;
             let mode: String = conn.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
             conn.pragma_update(None, "synchronous", self.sync.word())?;
             // Where fsync alone does not reach the platter (macOS); elsewhere these change nothing.

@@ -5,6 +5,7 @@ use super::super::codec::Decoder;
 use super::super::head::{self, Head};
 use super::fault::Fault;
 use super::open::Opener;
+use super::upkeep::GRACE;
 use super::write::{signed, unsigned};
 use deputize_core::digest;
 use deputize_core::event::Recorded;
@@ -168,10 +169,10 @@ pub(super) fn signals(conn: &Connection, root: &RunId) -> Result<Vec<Waiting>, F
     Ok(waiting)
 }
 
-/// Whether content is kept.
+/// Whether content is kept and will be for long enough to be named by an event, though nothing names it yet.
 pub(super) fn has_blob(conn: &Connection, digest: &Digest) -> Result<bool, Fault> {
-    let sql = "SELECT EXISTS(SELECT 1 FROM blobs WHERE sha256 = ?1)";
-    Ok(conn.prepare_cached(sql)?.query_row([digest.as_str()], |row| row.get(0))?)
+    let sql = "SELECT EXISTS(SELECT 1 FROM blobs WHERE sha256 = ?1 AND touched > unixepoch() - ?2)";
+    Ok(conn.prepare_cached(sql)?.query_row(params![digest.as_str(), GRACE / 2], |row| row.get(0))?)
 }
 
 /// Content by its digest, checked.

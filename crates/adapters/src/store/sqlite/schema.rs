@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Result};
 /// `application_id` of our files: "Dptz".
 pub(super) const APPLICATION: i32 = 0x4470_747a;
 /// The version of the schema that this build writes, in `user_version`.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 /// The first version. Events stand in a rowid table: they are appended to its end whatever their log, and rows of
 /// several kilobytes would make a clustered table's tree deep.
@@ -44,8 +44,12 @@ CREATE TABLE blobs(sha256 TEXT PRIMARY KEY, len INTEGER NOT NULL, data BLOB NOT 
 CREATE TABLE torn(run TEXT NOT NULL, seq INTEGER NOT NULL, data NOT NULL);
 ";
 
-/// Steps between versions: the step at index `n` leads from version `n` to `n + 1`, inside the caller's transaction.
-const STEPS: &[&str] = &[FIRST];
+/// When a blob was last put, in seconds: one that is about to be named by an event is not swept away before it is.
+const TOUCHED: &str = "ALTER TABLE blobs ADD COLUMN touched INTEGER NOT NULL DEFAULT 0;";
+
+/// Steps between versions: the step at index `n` leads from version `n` to `n + 1`, inside the caller's transaction. A
+/// step that was released is never changed.
+const STEPS: &[&str] = &[FIRST, TOUCHED];
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,10 +85,11 @@ pub(super) fn migrate(conn: &mut Connection) -> Result<()> {
     if done >= STEPS.len() {
         return Ok(());
     }
-    for step in STEPS.iter().skip(done) {
-        transaction.execute_batch(step)?;
-    }
+    STEPS.iter().skip(done).try_for_each(|step| transaction.execute_batch(step))?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()
 }
+
+#[cfg(test)]
+mod tests;

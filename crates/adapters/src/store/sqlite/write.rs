@@ -113,9 +113,10 @@ pub(super) fn acknowledge(conn: &Connection, root: &RunId, ids: &[u64]) -> Resul
     Ok(())
 }
 
-/// Keeps content, unless it is there.
+/// Keeps content; one that is there is marked as wanted again.
 pub(super) fn put(conn: &Connection, digest: &Digest, content: &[u8]) -> Result<(), Fault> {
-    let sql = "INSERT INTO blobs(sha256, len, data) VALUES(?1, ?2, ?3) ON CONFLICT(sha256) DO NOTHING";
+    let sql = "INSERT INTO blobs(sha256, len, data, touched) VALUES(?1, ?2, ?3, unixepoch())
+               ON CONFLICT(sha256) DO UPDATE SET touched = unixepoch()";
     let len = i64::try_from(content.len()).unwrap_or(i64::MAX);
     conn.prepare_cached(sql)?.execute(params![digest.as_str(), len, content])?;
     Ok(())

@@ -34,6 +34,11 @@ impl Writer {
         Ok(Writer { opener, queue: Some(queue), thread: Some(thread) })
     }
 
+    /// How its connection is opened.
+    pub(super) fn opener(&self) -> &Opener {
+        &self.opener
+    }
+
     /// Has work done inside a transaction, with the work of others; returns when it is durable. Once submitted the work
     /// is done even if this future is dropped. `bytes` is about what it writes.
     pub(super) async fn submit<T: Send + 'static>(
