@@ -13,12 +13,31 @@ const MAX_DEPTH: usize = 64;
 /// Nodes that all aliases of a text together may stand for. Shared settings need dozens; a bomb needs millions.
 const MAX_ALIASED: usize = 10_000;
 
+/// What became of a text: the tree as far as there is one, and everything that is wrong.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The tree; what could not be read in it is [`Kind::Unreadable`]. None when the text is no YAML at all.
+    pub node: Option<Node>,
+    /// Every fault, without a file name. With one of them the tree serves only to find further faults.
+    pub faults: Vec<Message>,
+}
+
 /// Reads one YAML document. `before` is the number of lines of the file before this text; all places count from the
 /// beginning of the file.
 ///
 /// # Errors
-/// Every duplicate key, or the first thing that is no YAML, or that is beyond a bound; without a file name.
+/// Everything that is no YAML, or that is beyond a bound; without a file name.
 pub fn parse(text: &str, before: u32) -> Result<Node, Vec<Message>> {
+    let Parsed { node, faults } = parse_all(text, before);
+    match node {
+        Some(node) if faults.is_empty() => Ok(node),
+        _ => Err(faults),
+    }
+}
+
+/// Reads one YAML document and goes on behind faults that leave the rest readable: duplicate keys, foreign tags, aliases
+/// that stand for too much.
+pub fn parse_all(text: &str, before: u32) -> Parsed {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let unix = text.replace("\r\n", "\n");
     let mut builder = Builder { before, ..Builder::default() };
@@ -29,15 +48,14 @@ pub fn parse(text: &str, before: u32) -> Result<Node, Vec<Message>> {
             Err(e) => Err(builder.syntax(&unix, &e)),
         };
         if let Err(fault) = step {
+            // A second document does no harm to the first.
+            let node = builder.root.take().filter(|_| fault.code == "yaml.documents");
             builder.faults.push(fault);
-            return Err(builder.faults);
+            return Parsed { node, faults: builder.faults };
         }
     }
-    match builder.root {
-        _ if !builder.faults.is_empty() => Err(builder.faults),
-        Some(root) => Ok(root),
-        None => Ok(Node { kind: Kind::Null, at: Place { line: before + 1, column: 1 } }),
-    }
+    let empty = Node { kind: Kind::Null, at: Place { line: before + 1, column: 1 } };
+    Parsed { node: Some(builder.root.unwrap_or(empty)), faults: builder.faults }
 }
 
 /// A list or map that is not closed yet.
@@ -58,6 +76,8 @@ struct Builder {
     open: Vec<Open>,
     anchors: BTreeMap<usize, Node>,
     aliased: usize,
+    /// Whether the aliases have gone beyond their bound; said once.
+    bomb: bool,
     documents: usize,
     root: Option<Node>,
     faults: Vec<Message>,
@@ -76,7 +96,10 @@ impl Builder {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
             Event::DocumentStart(_) => self.document(at),
             Event::Scalar(text, style, anchor, tag) => {
-                let kind = scalar(&text, style, tag.as_deref()).map_err(|t| foreign_tag(&t, at))?;
+                let kind = scalar(&text, style, tag.as_deref()).unwrap_or_else(|tag| {
+                    self.faults.push(foreign_tag(&tag, at));
+                    Kind::Unreadable
+                });
                 self.close(Node { kind, at }, anchor)
             }
             Event::Alias(anchor) => self.alias(anchor, at),
@@ -111,7 +134,7 @@ impl Builder {
 
     fn begin(&mut self, open: Open, tag: Option<&Tag>) -> Result<(), Message> {
         if let Some(tag) = tag.filter(|t| !is_core(t)) {
-            return Err(foreign_tag(&tag.to_string(), open.at));
+            self.faults.push(foreign_tag(&tag.to_string(), open.at));
         }
         if self.open.len() >= MAX_DEPTH {
             return Err(error("yaml.depth", format!("nested deeper than {MAX_DEPTH} levels"), open.at));
@@ -149,20 +172,33 @@ impl Builder {
     }
 
     fn alias(&mut self, anchor: usize, at: Place) -> Result<(), Message> {
+        let kind = match self.stood_for(anchor, at) {
+            Ok(kind) => kind,
+            Err(fault) => {
+                self.faults.extend(fault);
+                Kind::Unreadable
+            }
+        };
+        self.close(Node { kind, at }, 0)
+    }
+
+    /// What an alias stands for; else the fault, unless it was said before.
+    fn stood_for(&mut self, anchor: usize, at: Place) -> Result<Kind, Option<Message>> {
         let Some(node) = self.anchors.get(&anchor) else {
-            return Err(error("yaml.alias", "this alias stands inside the very value that it stands for", at));
+            let text = "this alias stands inside the very value that it stands for";
+            return Err(Some(error("yaml.alias", text, at)));
         };
         let room = MAX_ALIASED.saturating_sub(self.aliased);
-        let Some((size, depth)) = measure(node, room) else {
+        let Some((size, depth)) = measure(node, room).filter(|_| !self.bomb) else {
             let text = format!("the aliases stand for more than {MAX_ALIASED} values");
-            return Err(error("yaml.alias", text, at).hint("write the values out"));
+            let first = !std::mem::replace(&mut self.bomb, true);
+            return Err(first.then(|| error("yaml.alias", text, at).hint("write the values out")));
         };
         if self.open.len() + depth > MAX_DEPTH {
-            return Err(error("yaml.depth", format!("nested deeper than {MAX_DEPTH} levels"), at));
+            return Err(Some(error("yaml.depth", format!("nested deeper than {MAX_DEPTH} levels"), at)));
         }
         self.aliased += size;
-        let node = Node { kind: node.kind.clone(), at };
-        self.close(node, 0)
+        Ok(node.kind.clone())
     }
 
     fn syntax(&self, text: &str, e: &ScanError) -> Message {
@@ -215,7 +251,7 @@ pub(crate) fn duplicate(key: &str, first: Place, second: Place) -> Message {
 fn key_text(node: Node) -> Result<(String, Place), Message> {
     match node.kind {
         Kind::Scalar { text, .. } => Ok((text, node.at)),
-        Kind::Null => Ok((String::new(), node.at)),
+        Kind::Null | Kind::Unreadable => Ok((String::new(), node.at)),
         Kind::List(_) | Kind::Map(_) => Err(error("yaml.key", "a list or map cannot be a key", node.at)),
     }
 }
@@ -243,7 +279,7 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Kind, Str
 /// Number of values and depth of a tree; none when it has more than `room` values.
 fn measure(node: &Node, room: usize) -> Option<(usize, usize)> {
     let children: Vec<&Node> = match &node.kind {
-        Kind::Null | Kind::Scalar { .. } => Vec::new(),
+        Kind::Null | Kind::Unreadable | Kind::Scalar { .. } => Vec::new(),
         Kind::List(items) => items.iter().collect(),
         Kind::Map(entries) => entries.iter().map(|e| &e.value).collect(),
     };

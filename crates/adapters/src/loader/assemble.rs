@@ -90,15 +90,25 @@ fn output(agent: &mut Agent, findings: &mut Findings) {
 /// Turns the agents that each file names into names that loaded.
 pub(super) fn link(agents: &mut Agents, findings: &mut Findings) {
     let names: Vec<AgentName> = agents.loaded.iter().map(|a| a.spec.definition.name.clone()).collect();
-    let failed = agents.failed.clone();
-    for agent in &mut agents.loaded {
+    let offered: Vec<AgentName> =
+        agents.loaded.iter().filter(|a| a.offered()).map(|a| a.spec.definition.name.clone()).collect();
+    let Agents { loaded, failed } = agents;
+    let failed = |wanted: &str| failed.iter().any(|f| name::find_among(wanted, [(f.as_str(), ())]).is_some());
+    for agent in loaded {
         let own = agent.spec.definition.name.clone();
         let mut linked: Vec<AgentName> = match &agent.spec.agents {
             None => Vec::new(),
-            Some(Choice::All(_)) => names.iter().filter(|n| **n != own).cloned().collect(),
+            Some(Choice::All(_)) => offered.iter().filter(|n| **n != own).cloned().collect(),
             Some(Choice::Listed(list)) => {
-                let found = |wanted: &At<String>| known(wanted, &names, &failed, &agent.file, findings);
-                list.iter().filter_map(found).collect()
+                let mut found = Vec::new();
+                for wanted in list {
+                    match name::find(&wanted.value, &names) {
+                        Some(name) => found.push(name.clone()),
+                        None if failed(&wanted.value) => {}
+                        None => findings.push(unknown(&wanted.value, &names).file(&agent.file).at(wanted.at)),
+                    }
+                }
+                found
             }
         };
         for denied in &agent.spec.agents_denied {
@@ -110,22 +120,6 @@ pub(super) fn link(agents: &mut Agents, findings: &mut Findings) {
         linked.retain(|n| seen.insert(n.clone()));
         agent.spec.definition.agents = linked;
     }
-}
-
-fn known(
-    wanted: &At<String>,
-    names: &[AgentName],
-    failed: &[String],
-    file: &str,
-    findings: &mut Findings,
-) -> Option<AgentName> {
-    if let Some(name) = name::find(&wanted.value, names) {
-        return Some(name.clone());
-    }
-    if !failed.contains(&wanted.value) {
-        findings.push(unknown(&wanted.value, names).file(file).at(wanted.at));
-    }
-    None
 }
 
 /// The complaint about an agent that did not load.

@@ -2,10 +2,12 @@
 
 use super::files;
 use super::findings::Findings;
+use super::front::{self, Form};
 use super::request::LoadRequest;
-use crate::yaml;
+use crate::yaml::{self, Parsed};
 use deputize_core::budget::Budgets;
 use deputize_core::definition::decode::{self, NOT_POSITIVE, Whose, amount};
+use deputize_core::definition::keys::File;
 use deputize_core::definition::message::{Level, Message};
 use deputize_core::definition::nearest::nearest;
 use deputize_core::definition::spec::{BudgetSpec, TeamSpec};
@@ -19,26 +21,33 @@ pub(super) struct Config {
     pub(super) file: String,
     /// The folder that its paths are relative to.
     pub(super) folder: PathBuf,
+    /// Whether it has errors, so that nothing can be concluded from what it seems to lack.
+    pub(super) bad: bool,
+    /// Whether parts of it could not be read at all.
+    pub(super) holes: bool,
 }
 
 /// Reads one configuration; what is wrong is in the findings.
 pub(super) fn read(path: &Path, whose: Whose, findings: &mut Findings) -> Config {
     let folder = path.parent().unwrap_or(path).to_path_buf();
     let Some((file, text)) = files::read_for(findings, path) else {
-        return Config { folder, file: findings.shown(path), ..Config::default() };
+        return Config { folder, file: findings.shown(path), bad: true, holes: true, ..Config::default() };
     };
-    let spec = match yaml::parse(&text, 0) {
-        Ok(node) => {
-            let decoded = decode::team(&node, whose);
-            findings.extend(&file, decoded.messages);
-            decoded.spec
-        }
-        Err(messages) => {
-            findings.extend(&file, messages);
-            TeamSpec::default()
+    let Parsed { node, faults } = yaml::parse_all(&text, 0);
+    let holes = !faults.is_empty();
+    let (node, faults) = match node {
+        Some(node) => (node, faults),
+        // Read key by key, so that one fault does not hide the others; a run never starts with what is found here.
+        None => {
+            let read = front::in_pieces(&text, 0, Form { file: File::Team, dialect: None }, faults);
+            (read.node, read.errors)
         }
     };
-    Config { spec, file, folder }
+    let decoded = decode::team(&node, whose);
+    let messages: Vec<Message> = faults.into_iter().chain(decoded.messages).collect();
+    let bad = messages.iter().any(|m| m.level == Level::Error);
+    findings.extend(&file, messages);
+    Config { spec: decoded.spec, file, folder, bad, holes }
 }
 
 /// The person's own configuration, if there is one.

@@ -6,6 +6,9 @@ use deputize_core::definition::spec::{At, Severity};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// Most messages that one reading of one file gives. Nobody reads more, and a hostile file could give a million.
+const MAX_OF_A_FILE: usize = 200;
+
 /// The messages and texts of one load.
 pub(super) struct Findings {
     pub(super) cwd: PathBuf,
@@ -25,7 +28,13 @@ impl Findings {
     }
     /// Messages of one file.
     pub(super) fn extend(&mut self, file: &str, messages: impl IntoIterator<Item = Message>) {
-        self.messages.extend(messages.into_iter().map(|m| m.file(file)));
+        let mut messages = messages.into_iter().map(|m| m.file(file));
+        self.messages.extend(messages.by_ref().take(MAX_OF_A_FILE));
+        let more = messages.count();
+        if more > 0 {
+            let text = format!("and {more} more messages about this file, which are not shown");
+            self.push(Message::new(Level::Error, "file.more", text).file(file));
+        }
     }
     /// A choice that was made, about no place.
     pub(super) fn info(&mut self, code: &str, text: impl Into<String>) {

@@ -4,10 +4,11 @@
 //! field that fails by itself is repaired alone: a text that lacks its quotes, a bare `*`, tabs as indentation. A field
 //! that may be read in two ways stays an error, since a guess could drop a description or widen the tools.
 
-use crate::yaml;
-use deputize_core::definition::keys::{self, File, Match};
+use crate::yaml::{self, Parsed};
+use deputize_core::definition::keys::{self, Dialect, File, Match};
 use deputize_core::definition::message::{Level, Message};
 use deputize_core::definition::node::{Entry, Kind, Node, Place};
+use std::collections::BTreeMap;
 
 /// A text file cut at its fences.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,50 +50,76 @@ pub(super) fn split(text: &str) -> Split {
 
 /// A front matter that was read.
 pub(super) struct Read {
+    /// The tree; a value that could not be read is [`Kind::Unreadable`].
     pub(super) node: Node,
     /// What had to be repaired, as warnings.
     pub(super) repairs: Vec<Message>,
+    /// What is wrong. With one of them the tree serves only to find what else is wrong.
+    pub(super) errors: Vec<Message>,
 }
 
 /// Lines of the file before the front matter.
 const BEFORE: u32 = 1;
 
-/// Reads a front matter, strictly first.
-///
-/// # Errors
-/// What is wrong, with its places.
-pub(super) fn read(yaml: &str) -> Result<Read, Vec<Message>> {
-    let faults = match yaml::parse(yaml, BEFORE) {
-        Ok(node) => return Ok(Read { node, repairs: Vec::new() }),
-        Err(faults) => faults,
-    };
-    let broken = |m: &Message| matches!(m.code.as_str(), "yaml.syntax" | "yaml.tab");
-    if !faults.iter().all(broken) {
-        return Err(faults);
-    }
-    let Some(fields) = fields(yaml) else { return Err(faults) };
-    let (mut entries, mut repairs, mut errors) = (Vec::<Entry>::new(), Vec::new(), Vec::new());
-    for field in fields {
-        match field.read() {
-            Ok((more, repair)) => {
-                repairs.extend(repair);
-                for entry in more {
-                    match entries.iter().find(|e| e.key == entry.key) {
-                        Some(first) => errors.push(yaml::duplicate(&entry.key, first.at, entry.at)),
-                        None => entries.push(entry),
-                    }
-                }
-            }
-            Err(mut more) => errors.append(&mut more),
+/// Which keys a text may hold: those of a kind of file, and those of another product's form of it.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    pub(super) file: File,
+    pub(super) dialect: Option<Dialect>,
+}
+
+impl Form {
+    /// The key of the table that a word means.
+    fn key(self, word: &str) -> Option<&'static str> {
+        match keys::find(self.file, "", word) {
+            Match::Exact(key) | Match::Spelling(key) => Some(key.name()),
+            Match::Unknown(_) => self.dialect.and_then(|d| keys::foreign(d, word)).map(|f| f.key),
         }
     }
-    if !errors.is_empty() {
-        return Err(errors);
+    /// Whether a word is nearly a key.
+    fn near(self, word: &str) -> bool {
+        self.key(word).is_none() && matches!(keys::find(self.file, "", word), Match::Unknown(Some(_)))
     }
-    if repairs.is_empty() {
-        return Err(faults);
+}
+
+fn is_syntax(fault: &Message) -> bool {
+    matches!(fault.code.as_str(), "yaml.syntax" | "yaml.tab")
+}
+
+/// Reads a front matter, strictly first.
+pub(super) fn read(yaml: &str, form: Form) -> Read {
+    let Parsed { node, faults } = yaml::parse_all(yaml, BEFORE);
+    match node {
+        Some(node) => Read { node, repairs: Vec::new(), errors: faults },
+        None => in_pieces(yaml, BEFORE, form, faults),
     }
-    Ok(Read { node: Node { kind: Kind::Map(entries), at: Place { line: BEFORE + 1, column: 1 } }, repairs })
+}
+
+/// Reads a text that is no YAML as a whole: every known key by itself. `faults` are those of the whole.
+pub(super) fn in_pieces(yaml: &str, before: u32, form: Form, faults: Vec<Message>) -> Read {
+    let at = Place { line: before + 1, column: 1 };
+    let unreadable = |errors| Read { node: Node { kind: Kind::Unreadable, at }, repairs: Vec::new(), errors };
+    let Some(fields) = fields(yaml, before, form) else { return unreadable(faults) };
+    let mut read = Read { node: Node { kind: Kind::Map(Vec::new()), at }, repairs: Vec::new(), errors: Vec::new() };
+    let mut entries = Vec::<Entry>::new();
+    let mut first_of = BTreeMap::<String, Place>::new();
+    for (index, field) in fields.iter().enumerate() {
+        let later = fields.get(index + 1..).unwrap_or_default();
+        for entry in field.read(form, later, &mut read) {
+            match first_of.get(&entry.key) {
+                Some(first) => read.errors.push(yaml::duplicate(&entry.key, *first, entry.at)),
+                None => {
+                    first_of.insert(entry.key.clone(), entry.at);
+                    entries.push(entry);
+                }
+            }
+        }
+    }
+    if read.errors.is_empty() && read.repairs.is_empty() {
+        read.errors = faults;
+    }
+    read.node.kind = Kind::Map(entries);
+    read
 }
 
 /// A known key in the first column and every line up to the next one.
@@ -112,19 +139,20 @@ fn key_of(line: &str) -> Option<&str> {
 }
 
 /// Whether a line begins with a known key. In small letters only: `Context:` is a word of an example, `context:` a key.
-fn known(line: &str) -> Option<&str> {
-    let key = key_of(line).filter(|k| k.starts_with(|c: char| c.is_ascii_lowercase()))?;
-    match keys::find(File::Agent, "", key) {
-        Match::Exact(_) | Match::Spelling(_) => Some(key),
-        Match::Unknown(_) => None,
-    }
+fn known(line: &str, form: Form) -> Option<&str> {
+    key_of(line).filter(|k| k.starts_with(|c: char| c.is_ascii_lowercase()) && form.key(k).is_some())
 }
 
-/// Cuts at known keys; none when something stands before the first.
-fn fields(yaml: &str) -> Option<Vec<Field<'_>>> {
+/// Cuts at known keys; none when something that is no key at all stands before the first.
+fn fields(yaml: &str, before: u32, form: Form) -> Option<Vec<Field<'_>>> {
     let mut fields: Vec<Field<'_>> = Vec::new();
-    for (line, before) in yaml.lines().zip(BEFORE..) {
-        match (known(line), fields.last_mut()) {
+    let mut any_known = false;
+    for (line, before) in yaml.lines().zip(before..) {
+        let key = known(line, form);
+        any_known |= key.is_some();
+        // Before the first known key nothing can be part of a value that matters, and a configuration holds no long
+        // texts, so any key begins a field there.
+        match (key.or_else(|| key_of(line).filter(|_| !any_known || form.file == File::Team)), fields.last_mut()) {
             (Some(key), _) => fields.push(Field { key, before, lines: vec![line] }),
             (None, Some(field)) => field.lines.push(line),
             (None, None) if line.trim().is_empty() || line.starts_with('#') => {}
@@ -134,32 +162,26 @@ fn fields(yaml: &str) -> Option<Vec<Field<'_>>> {
     Some(fields)
 }
 
-/// Entries of a field, and the warning when it had to be repaired.
-type Entries = (Vec<Entry>, Option<Message>);
-
 impl Field<'_> {
-    fn read(&self) -> Result<Entries, Vec<Message>> {
-        let faults = match self.parse(&self.lines.join("\n")) {
-            Ok(entries) => return Ok((entries, None)),
-            Err(faults) => faults,
-        };
-        if let Some(entries) = self.without_tabs() {
-            return Ok((entries, Some(self.warning("its tabs were read as spaces", "indent with spaces"))));
+    /// The entries of this field; one that cannot be read is there as unreadable. What is said goes into `read`.
+    fn read(&self, form: Form, later: &[Field<'_>], read: &mut Read) -> Vec<Entry> {
+        let whole = yaml::parse_all(&self.lines.join("\n"), self.before);
+        if let Some(Kind::Map(entries)) = whole.node.map(|n| n.kind) {
+            read.errors.extend(whole.faults.into_iter().map(|f| self.explained(f)));
+            return entries;
         }
-        match self.plain_text() {
-            Some(text) => {
-                let said = "its value was read as plain text";
-                Ok((vec![self.entry(text)], Some(self.warning(said, "put the value in quotes, or write it below `|`"))))
-            }
-            None => Err(faults.into_iter().map(|f| self.explained(f)).collect()),
+        let repairable = form.file != File::Team && whole.faults.iter().all(is_syntax);
+        if let Some(entries) = self.without_tabs().filter(|_| repairable) {
+            read.repairs.push(self.warning("its tabs were read as spaces", "indent with spaces"));
+            return entries;
         }
-    }
-
-    fn parse(&self, text: &str) -> Result<Vec<Entry>, Vec<Message>> {
-        match yaml::parse(text, self.before)?.kind {
-            Kind::Map(entries) => Ok(entries),
-            _ => Err(Vec::new()),
+        if let Some(text) = self.plain_text(form, later).filter(|_| repairable) {
+            let hint = "put the value in quotes, or write it below `|`";
+            read.repairs.push(self.warning("its value was read as plain text", hint));
+            return vec![self.entry(Kind::Scalar { text, quoted: true })];
         }
+        read.errors.extend(whole.faults.into_iter().map(|f| self.explained(f)));
+        vec![self.entry(Kind::Unreadable)]
     }
 
     fn without_tabs(&self) -> Option<Vec<Entry>> {
@@ -169,24 +191,24 @@ impl Field<'_> {
         }
         let spaced =
             |line: &&str| format!("{}{}", indent(line).replace('\t', "  "), line.trim_start_matches([' ', '\t']));
-        self.parse(&self.lines.iter().map(spaced).collect::<Vec<_>>().join("\n")).ok()
+        match yaml::parse(&self.lines.iter().map(spaced).collect::<Vec<_>>().join("\n"), self.before).ok()?.kind {
+            Kind::Map(entries) => Some(entries),
+            _ => None,
+        }
     }
 
     /// The value as its author sees it; none when it could be meant in another way.
-    fn plain_text(&self) -> Option<String> {
+    fn plain_text(&self, form: Form, later: &[Field<'_>]) -> Option<String> {
         let (first, more) = self.lines.split_first()?;
         let value = first.split_once(':')?.1.trim();
-        match keys::find(File::Agent, "", self.key) {
-            Match::Exact(key) | Match::Spelling(key) => match key.name() {
-                "description" | "identity" | "initialPrompt" => {}
-                "tools" if is_star_list(value) && more.iter().all(|l| l.trim().is_empty()) => {
-                    return Some(value.into());
-                }
-                _ => return None,
-            },
-            Match::Unknown(_) => return None,
+        match form.key(self.key)? {
+            "description" | "identity" | "initialPrompt" | "argument-hint" => {}
+            "tools" if is_star_list(value) && more.iter().all(|l| l.trim().is_empty()) => {
+                return Some(value.into());
+            }
+            _ => return None,
         }
-        if more.iter().any(|line| may_be_key(line)) {
+        if more.iter().any(|line| may_be_key(line, form)) || reaches_into(value, more, later) {
             return None;
         }
         let header = value.starts_with(['|', '>']) && value.len() <= 3;
@@ -196,13 +218,13 @@ impl Field<'_> {
         (!text.trim().is_empty()).then_some(text)
     }
 
-    fn entry(&self, text: String) -> Entry {
+    fn entry(&self, kind: Kind) -> Entry {
         let first = self.lines.first().copied().unwrap_or_default();
         let column = first
             .split_once(':')
             .map_or(1, |(key, rest)| key.chars().count() + 2 + rest.chars().take_while(|c| c.is_whitespace()).count());
         let at = Place { line: self.before + 1, column: u32::try_from(column).unwrap_or(1) };
-        let value = Node { kind: Kind::Scalar { text, quoted: true }, at };
+        let value = Node { kind, at };
         Entry { key: self.key.to_string(), at: Place { column: 1, ..at }, value }
     }
 
@@ -231,11 +253,20 @@ fn is_star_list(value: &str) -> bool {
     value.starts_with('*') && value.chars().all(|c| c.is_ascii_alphanumeric() || "*_-, ".contains(c))
 }
 
+/// Whether a text that opens a quote and does not close it may close it in a later field, which then would be no field but
+/// part of the text: a key in it could be read that nobody set.
+fn reaches_into(value: &str, more: &[&str], later: &[Field<'_>]) -> bool {
+    let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) else { return false };
+    let odd =
+        |lines: &mut dyn Iterator<Item = &str>| lines.flat_map(str::chars).filter(|c| *c == quote).count() % 2 == 1;
+    let open = odd(&mut std::iter::once(value).chain(more.iter().copied()));
+    open && odd(&mut later.iter().flat_map(|f| f.lines.iter().copied()))
+}
+
 /// A line inside a text that could be a key of its own: a known one that is indented, or one that is nearly known.
-fn may_be_key(line: &str) -> bool {
-    let near = |key: &str| matches!(keys::find(File::Agent, "", key), Match::Unknown(Some(_)));
+fn may_be_key(line: &str, form: Form) -> bool {
     let small = |key: &&str| key.starts_with(|c: char| c.is_ascii_lowercase());
-    known(line.trim_start()).is_some() || key_of(line).filter(small).is_some_and(near)
+    known(line.trim_start(), form).is_some() || key_of(line).filter(small).is_some_and(|key| form.near(key))
 }
 
 /// Without the quotes around the whole.

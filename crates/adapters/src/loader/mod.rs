@@ -6,6 +6,7 @@ mod agents;
 mod assemble;
 mod check;
 mod config;
+mod dialect;
 mod files;
 mod find;
 mod findings;
@@ -20,6 +21,7 @@ mod request;
 mod root;
 mod setup;
 mod show;
+mod tool_names;
 mod tools;
 mod world;
 
@@ -32,13 +34,30 @@ pub use show::render;
 use agents::Agents;
 use config::Config;
 use deputize_core::definition::decode::Whose;
-use deputize_core::definition::message::Level;
+use deputize_core::definition::message::{Level, Message};
 use deputize_core::definition::spec::At;
 use deputize_core::definition::{Profile, Team};
 use findings::Findings;
 use project::Project;
 use root::Wishes;
 use tools::Catalog;
+
+/// Drops what would be concluded from files that could not be read in full: it would speak of what they may well hold.
+fn only_what_is_sure(config: &Config, user: &Config, agents: &Agents, findings: &mut Findings) {
+    let mut unsure: Vec<&str> = Vec::new();
+    if !agents.complete() {
+        unsure.extend(["agent.unreachable", "agent.too_deep"]);
+    }
+    if config.bad || user.bad {
+        unsure.extend(["agent.unreachable", "agent.too_deep", "model.unknown", "tool.ceiling"]);
+    }
+    if config.holes || user.holes {
+        unsure.extend(["provider.unknown", "load.missing", "load.fallback"]);
+    }
+    // An error of the configuration's own text is no conclusion.
+    let sure = |m: &Message| m.code == "model.unknown" && m.level == Level::Error;
+    findings.messages.retain(|m| !unsure.contains(&m.code.as_str()) || sure(m));
+}
 
 /// Loads a team. Never fails as a whole: what is wrong is in the messages.
 pub fn load(request: &LoadRequest) -> Loaded {
@@ -58,6 +77,7 @@ pub fn load(request: &LoadRequest) -> Loaded {
     let found = search(request, &project, &config, &mut findings);
     let mut agents = agents::read(&found, &mut findings);
     let (setup, listings) = assemble(request, &project, (&config, &user), &mut agents, &mut findings);
+    only_what_is_sure(&config, &user, &agents, &mut findings);
     let file = project.config.as_ref().map(|_| config.file.as_str());
     findings.settle(&config.spec.check, file);
     let mut loaded = Loaded { setup: None, messages: findings.messages, agents: listings, sources: findings.sources };

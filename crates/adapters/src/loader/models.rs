@@ -75,7 +75,7 @@ fn forced(request: &LoadRequest, providers: &Providers, findings: &mut Findings)
 
 /// Why a provider cannot be used; none when it can.
 fn lacking(provider: &str, providers: &Providers) -> Option<String> {
-    if providers.all.contains_key(provider) {
+    if providers.named.contains(provider) {
         return None;
     }
     Some(match provider {

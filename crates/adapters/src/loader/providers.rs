@@ -24,6 +24,8 @@ pub(super) const SCRIPTED: &str = "scripted";
 pub(super) struct Providers {
     pub(super) all: BTreeMap<String, Provider>,
     pub(super) retry: BTreeMap<String, RetryPolicy>,
+    /// Every name that somebody gave to a provider, whether it can be used or not: what is wrong with it was said.
+    pub(super) named: BTreeSet<String>,
 }
 
 /// One provider as both files say it.
@@ -41,7 +43,8 @@ pub(super) fn merge(request: &LoadRequest, project: &Config, user: &Config, find
     let mut names: BTreeSet<&str> = KINDS.iter().map(|facts| facts.name).collect();
     names.extend(project.spec.providers.keys().chain(user.spec.providers.keys()).map(String::as_str));
     names.extend(request.overrides.script.as_ref().map(|_| SCRIPTED));
-    let mut providers = Providers::default();
+    let named = names.iter().map(ToString::to_string).collect();
+    let mut providers = Providers { named, ..Providers::default() };
     for name in names {
         let ours = project.spec.providers.get(name);
         let theirs = user.spec.providers.get(name);

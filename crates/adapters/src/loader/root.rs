@@ -10,6 +10,7 @@ use deputize_core::definition::name;
 use deputize_core::definition::spec::At;
 use deputize_core::definition::{ToolChoice, spec::Choice};
 use deputize_core::id::AgentName;
+use std::path::Path;
 
 const SUPERVISOR: &str = include_str!("builtin/root.md");
 const GENERAL: &str = include_str!("builtin/general.md");
@@ -31,10 +32,18 @@ pub(super) fn choose(wishes: &Wishes<'_>, agents: &mut Agents, findings: &mut Fi
     let (name, why) = match asked(wishes, agents, &names, findings) {
         Asked::Found(name, why) => (name, why),
         Asked::Missing => return None,
-        Asked::Nobody => match only_lead(agents) {
-            Some(name) => (name, "it is the only agent with `agents` that no other agent lists".to_string()),
-            None => built_in(agents, &names)?,
-        },
+        Asked::Nobody => {
+            // Concluding from the files that happened to load would say something false about the team.
+            let complete = agents.complete();
+            let (name, why) = match only_lead(agents) {
+                Some(name) => (name, "it is the only agent with `agents` that no other agent lists".to_string()),
+                None => built_in(agents, &names)?,
+            };
+            if !complete {
+                return Some(name);
+            }
+            (name, why)
+        }
     };
     findings.info("root.chosen", format!("the root is `{name}`: {why}"));
     Some(name)
@@ -51,7 +60,7 @@ fn asked(wishes: &Wishes<'_>, agents: &Agents, names: &[AgentName], findings: &m
         return match name::find(flag, names) {
             Some(name) => Asked::Found(name.clone(), "the flag `--agent` names it".into()),
             None => {
-                if !agents.failed.iter().any(|f| f == flag) {
+                if !agents.has_failed(flag) {
                     findings.push(unknown(flag, names));
                 }
                 Asked::Missing
@@ -72,8 +81,10 @@ fn asked(wishes: &Wishes<'_>, agents: &Agents, names: &[AgentName], findings: &m
     match name::find(value, names) {
         Some(name) => Asked::Found(name.clone(), "`root` of the configuration names it".into()),
         None => {
-            let message = unknown(value, names).file(wishes.config_file).at(*at);
-            findings.push(Message { code: "root.unknown".into(), ..message });
+            if !agents.has_failed(value) {
+                let message = unknown(value, names).file(wishes.config_file).at(*at);
+                findings.push(Message { code: "root.unknown".into(), ..message });
+            }
             Asked::Missing
         }
     }
@@ -105,15 +116,17 @@ fn built_in(agents: &mut Agents, names: &[AgentName]) -> Option<(AgentName, Stri
         n => (SUPERVISOR, format!("the built-in supervisor, over all {n} agents")),
     };
     // The texts are ours and a test reads them; whatever they said would not be about the person's files.
-    let mut quiet = Findings::new(std::path::Path::new("/"));
-    let mut agent = agents::parse(BUILTIN, text, &mut quiet, &mut Vec::new())?;
+    let mut quiet = Findings::new(Path::new("/"));
+    let from = agents::From { file: BUILTIN, path: Path::new(BUILTIN), dialect: None };
+    let mut agent = agents::parse(&from, text, &mut quiet, &mut Vec::new())?;
     agent.source = BUILTIN.into();
     let definition = &mut agent.spec.definition;
     while names.contains(&definition.name) {
         definition.name = AgentName::new(format!("{}-2", definition.name));
     }
     if matches!(agent.spec.agents, Some(Choice::All(_))) {
-        definition.agents = names.to_vec();
+        let offered = |name: &&AgentName| agents.loaded.iter().any(|a| a.offered() && a.name() == name.as_str());
+        definition.agents = names.iter().filter(offered).cloned().collect();
     }
     if matches!(agent.spec.tools, Some(Choice::All(_))) {
         definition.tools = ToolChoice::All;

@@ -1,6 +1,7 @@
 //! Names of tools in files: our own, and those of other products, in one table.
 
 use super::findings::Findings;
+use super::tool_names::FOREIGN;
 use deputize_core::definition::decode::entry_parts;
 use deputize_core::definition::message::{Level, Message};
 use deputize_core::definition::nearest::nearest;
@@ -11,79 +12,6 @@ use std::collections::BTreeSet;
 
 /// Our names of tools that a build may lack.
 const ELSEWHERE: [&str; 4] = ["shell", "fetch", "web_search", "ask_user"];
-
-/// Every foreign name and what it is here; nothing when it has no counterpart. A name that other products use more
-/// broadly than we can split gets the narrower meaning.
-const FOREIGN: &[(&str, &[&str])] = &[
-    // Claude Code
-    ("Read", &["read_file"]),
-    ("Write", &["write_file"]),
-    ("Edit", &["edit_file"]),
-    ("MultiEdit", &["edit_file"]),
-    ("LS", &["ls"]),
-    ("Glob", &["glob"]),
-    ("Grep", &["grep"]),
-    ("Bash", &["shell"]),
-    ("WebFetch", &["fetch"]),
-    ("WebSearch", &["web_search"]),
-    ("AskUserQuestion", &["ask_user"]),
-    ("TodoWrite", &[]),
-    ("TodoRead", &[]),
-    ("NotebookEdit", &[]),
-    ("NotebookRead", &[]),
-    ("BashOutput", &[]),
-    ("KillBash", &[]),
-    ("KillShell", &[]),
-    ("ExitPlanMode", &[]),
-    ("EnterPlanMode", &[]),
-    ("SlashCommand", &[]),
-    ("Skill", &[]),
-    ("TaskOutput", &[]),
-    ("TaskStop", &[]),
-    ("TaskCreate", &[]),
-    ("TaskGet", &[]),
-    ("TaskList", &[]),
-    ("TaskUpdate", &[]),
-    ("SendMessage", &[]),
-    ("ToolSearch", &[]),
-    ("LSP", &[]),
-    ("ListMcpResourcesTool", &[]),
-    ("ReadMcpResourceTool", &[]),
-    // Copilot and VS Code
-    ("search", &["grep", "glob"]),
-    ("execute", &["shell"]),
-    ("web", &["fetch", "web_search"]),
-    ("todo", &[]),
-    ("codebase", &["grep", "glob"]),
-    ("editFiles", &["edit_file"]),
-    ("createFile", &["write_file"]),
-    ("readFile", &["read_file"]),
-    ("listDirectory", &["ls"]),
-    ("fileSearch", &["glob"]),
-    ("textSearch", &["grep"]),
-    ("runCommands", &["shell"]),
-    ("runInTerminal", &["shell"]),
-    ("powershell", &["shell"]),
-    ("problems", &[]),
-    ("usages", &[]),
-    ("changes", &[]),
-    ("runTests", &[]),
-    // Gemini CLI
-    ("read_many_files", &["read_file"]),
-    ("replace", &["edit_file"]),
-    ("list_directory", &["ls"]),
-    ("search_file_content", &["grep"]),
-    ("grep_search", &["grep"]),
-    ("run_shell_command", &["shell"]),
-    ("web_fetch", &["fetch"]),
-    ("google_web_search", &["web_search"]),
-    ("save_memory", &[]),
-    ("write_todos", &[]),
-    // opencode
-    ("list", &["ls"]),
-    ("patch", &["edit_file"]),
-    ("question", &["ask_user"]),
-];
 
 fn folded(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
@@ -118,6 +46,14 @@ impl<'a> Catalog<'a> {
         self.specs.iter().any(|s| s.name.as_str() == name)
     }
 
+    /// The tools of ours that a pattern means, by their names here or elsewhere.
+    fn matching(&self, pattern: &str) -> Vec<String> {
+        let own = self.specs.iter().map(|s| s.name.as_str()).chain(ELSEWHERE);
+        let elsewhere =
+            FOREIGN.iter().filter(|(name, _)| fits(pattern, name)).flat_map(|(_, ours)| ours.iter().copied());
+        own.filter(|name| fits(pattern, name)).chain(elsewhere).map(str::to_string).collect()
+    }
+
     /// What a name without brackets means: exactly, else without case, `-` and `_`.
     pub(super) fn meaning(&self, name: &str) -> Meaning {
         let own = || self.specs.iter().map(|s| s.name.as_str()).chain(ELSEWHERE);
@@ -132,7 +68,7 @@ impl<'a> Catalog<'a> {
             return of(ours);
         }
         let small = folded(name);
-        if small == DELEGATE {
+        if small == DELEGATE || small == "runsubagent" {
             return Meaning::Delegate;
         }
         if let Some(name) = own().find(|o| folded(o) == small) {
@@ -151,6 +87,20 @@ impl<'a> Catalog<'a> {
             None => Meaning::Unknown(nearest(name, own().chain(FOREIGN.iter().map(|f| f.0))).map(str::to_string)),
         }
     }
+}
+
+/// Whether a name fits a pattern in which `*` stands for any letters.
+fn fits(pattern: &str, name: &str) -> bool {
+    let (mut pieces, mut rest) = (pattern.split('*'), name);
+    let Some(after) = pieces.next().and_then(|first| rest.strip_prefix(first)) else { return false };
+    rest = after;
+    for piece in pieces {
+        match rest.find(piece).and_then(|at| rest.get(at + piece.len()..)) {
+            Some(after) => rest = after,
+            None => return false,
+        }
+    }
+    rest.is_empty() || pattern.ends_with('*') || pattern.rsplit('*').next().is_some_and(|end| name.ends_with(end))
 }
 
 /// Which list an entry stands in: what is missing there widens or narrows.
@@ -180,6 +130,8 @@ pub(super) fn resolve(
         let (name, inside) = entry_parts(&entry.value);
         let restricted = !inside.is_empty() && inside != "*";
         let meant = match catalog.meaning(name) {
+            // What a pattern takes away is everything that it matches here.
+            Meaning::Unknown(_) if place == In::Taken && name.contains('*') => catalog.matching(name),
             Meaning::Tools(_) if restricted && place == In::Given => {
                 let text =
                     format!("`{}`: a tool limited by brackets is not in this build, so it is not given", entry.value);

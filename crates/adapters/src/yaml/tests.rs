@@ -7,6 +7,7 @@ use deputize_core::definition::node::{Kind, Node};
 fn shape(node: &Node) -> String {
     match &node.kind {
         Kind::Null => "null".into(),
+        Kind::Unreadable => "unreadable".into(),
         Kind::Scalar { text, quoted } => format!("{}{text:?}", if *quoted { "q" } else { "" }),
         Kind::List(items) => format!("[{}]", items.iter().map(shape).collect::<Vec<_>>().join(" ")),
         Kind::Map(entries) => {

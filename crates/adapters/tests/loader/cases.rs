@@ -202,18 +202,36 @@ fn each_case_alone_in_an_empty_project() {
     }
 }
 
+/// The same folder, reached through a link.
+fn through_a_link(real: &Folder) -> Folder {
+    let linked = Folder::new();
+    std::os::unix::fs::symlink(real.path().join("agents"), linked.path().join("agents")).unwrap();
+    linked
+}
+
+//
 #[test]
-fn line_ends_and_a_byte_order_mark_change_nothing() {
-    for case in cases() {
-        let plain = folder(&[&case], unchanged).load();
-        for change in [with_crlf, with_bom] {
-            let loaded = folder(&[&case], change).load();
-            check_case(&case, &loaded);
-            assert_eq!(loaded.agents, plain.agents, "{}", case.id);
-            if !case.id.contains("utf8") {
-                assert_eq!(loaded.messages, plain.messages, "{}", case.id);
+fn line_ends_a_byte_order_mark_and_links_change_nothing() {
+    let cases = cases();
+    let alone: Vec<Vec<&Case>> = cases.iter().map(|c| vec![c]).collect();
+    for set in alone.iter().chain([&cases.iter().collect()]) {
+        let plain = folder(set, unchanged);
+        let expected = plain.load();
+        for changed in [folder(set, with_crlf), folder(set, with_bom)] {
+            for folder in [through_a_link(&changed), changed] {
+                let loaded = folder.load();
+                set.iter().filter(|c| !c.id.starts_with("31-") || set.len() == 1).for_each(|c| check_case(c, &loaded));
+                assert_eq!(loaded.agents, expected.agents);
+                // In a file that is no UTF-8 the place of the first bad byte may move.
+                let said = |messages: &[Message]| {
+                    let of = |m: &&Message| m.file.as_ref().is_none_or(|f| !f.contains("utf8"));
+                    messages.iter().filter(of).cloned().collect::<Vec<_>>()
+                };
+                assert_eq!(said(&loaded.messages), said(&expected.messages));
             }
         }
+        let linked = through_a_link(&plain).load();
+        assert_eq!((linked.agents, linked.messages), (expected.agents, expected.messages));
     }
 }
 
@@ -232,16 +250,4 @@ fn all_cases_in_one_folder_and_one_bad_file_stops_nobody() {
     assert_eq!(shadow.file.as_deref(), Some("agents/31-twin-name-b.md"));
     assert!(shadow.text.contains("agents/30-twin-name-a.md") && shadow.text.contains("31-twin-name-b.md"));
     assert!(loaded.setup.is_none(), "a run does not start with errors");
-}
-
-#[test]
-fn a_linked_folder_gives_the_same() {
-    let cases = cases();
-    let all: Vec<&Case> = cases.iter().collect();
-    let real = folder(&all, unchanged);
-    let linked = Folder::new();
-    std::os::unix::fs::symlink(real.path().join("agents"), linked.path().join("agents")).unwrap();
-    let (there, here) = (real.load(), linked.load());
-    assert_eq!(there.agents, here.agents);
-    assert_eq!(there.messages, here.messages);
 }

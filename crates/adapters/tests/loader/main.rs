@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 mod cases;
+mod dialects;
 mod foreign;
 mod guide;
 mod hostile;

@@ -44,6 +44,55 @@ fn errors_in_five_files_come_at_once_sorted_and_with_their_places() {
 }
 
 #[test]
+fn one_fault_of_a_file_hides_no_other() {
+    let errors = |folder: &Folder| {
+        let said = lines(&folder.load().messages, Level::Error);
+        said.iter().map(|e| e.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect::<Vec<_>>()
+    };
+    // A key that stands twice, a tag, and values that are wrong.
+    let yaml = "---\nname: a\ndescription: d\ncolor: red\ncolor: blue\nmaxTurns: 0\nmodel: !!python/x y\nevidence: none\n---\nB\n";
+    let wanted = [
+        "agents/a.md:5:1 yaml.duplicate_key",
+        "agents/a.md:6:11 budget.not_positive",
+        "agents/a.md:7:8 yaml.tag",
+        "agents/a.md:8:11 key.type",
+    ];
+    assert_eq!(errors(&Folder::new().file("agents/a.md", yaml)), wanted);
+    // What is no YAML at all, beside values that are wrong; a description that cannot be read is not also missing.
+    let yaml = "---\nname: a\ndescription: |x: [\n tools: y\ntools: [Read\nmaxTurns: 0\n---\nB\n";
+    let wanted =
+        ["agents/a.md:3:14 yaml.syntax", "agents/a.md:5:13 yaml.syntax", "agents/a.md:6:11 budget.not_positive"];
+    assert_eq!(errors(&Folder::new().file("agents/a.md", yaml)), wanted);
+    let config = "profile: lax\nbudget: {tree: {tokens: 0}\nrot: x\nroot: a\nroot: b\nroles: {default: \"lab:m\"}\n";
+    let wanted = [
+        "deputize.yaml:1:10 key.type",
+        "deputize.yaml:2:27 yaml.syntax",
+        "deputize.yaml:3:1 key.unknown",
+        "deputize.yaml:5:1 yaml.duplicate_key",
+    ];
+    assert_eq!(errors(&Folder::new().agent("a", "").file("deputize.yaml", config)), wanted);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_not_a_file_that_is_not_there() {
+    for bad in ["---\nname: a\n", "---\nname: a\nname: b\ndescription: d\n---\n", "---\nname: a\ntools: [\n---\n"] {
+        let folder = Folder::new().file("agents/a.md", bad).agent("lead", "agents: [a]\n").agent("b", "");
+        let loaded = folder.load();
+        let all = loaded.messages.iter().map(|m| format!("{} {}", m.code, m.text)).collect::<Vec<_>>().join("\n");
+        assert!(!all.contains("no agent") && !all.contains("there is no"), "{all}");
+        assert!(!all.contains("agent.unreachable") && !all.contains("root.chosen"), "{all}");
+        let alone = Folder::new().file("agents/a.md", bad).file("deputize.yaml", "root: a\n");
+        assert!(alone.load().messages.iter().all(|m| m.file.as_deref() != Some("deputize.yaml")));
+        let alone = Folder::new().file("agents/a.md", bad).load();
+        assert!(!alone.messages.iter().any(|m| m.text.contains("no agent file")), "{:?}", alone.messages);
+    }
+    // A provider that is declared and cannot be used is not one that is not known.
+    let config = "providers: {lab: {kind: opneai}}\nroles: {default: \"lab:m\"}\n";
+    let loaded = Folder::new().agent("a", "model: \"lab:m\"\n").file("deputize.yaml", config).load();
+    assert_eq!(codes(&loaded), ["key.value"]);
+}
+
+#[test]
 fn a_message_shows_its_line_with_a_mark_and_what_to_do() {
     let folder = Folder::new()
         .file("deputize.yaml", "profile: strict\n\u{e4}: 1\nproviders: {lab: {kind: openai, base_ulr: x}}\n");

@@ -1,6 +1,6 @@
 //! The tools that a model is offered: those of its brief, and `delegate` when there is somebody to delegate to.
 
-use crate::definition::{DELEGATE, Definition, Profile, Team};
+use crate::definition::{DELEGATE, Definition, LISTED_DESCRIPTION, Profile, Team};
 use crate::event::Started;
 use crate::govern::{Field, Shape, may_delegate, offered, required};
 use crate::id::ToolName;
@@ -46,7 +46,16 @@ fn entry(child: &Definition) -> String {
         [] => String::new(),
         kinds => format!(" (task types: {})", kinds.join(", ")),
     };
-    format!("- {}: {}{kinds}", child.name, child.description.trim())
+    format!("- {}: {}{kinds}", child.name, listed(&child.description))
+}
+
+/// A description as a list of agents shows it: whole up to [`LISTED_DESCRIPTION`] characters, else cut with a mark.
+pub(super) fn listed(description: &str) -> String {
+    let text = description.trim();
+    match text.char_indices().nth(LISTED_DESCRIPTION) {
+        Some((end, _)) => format!("{} ...", text.get(..end).unwrap_or_default().trim_end()),
+        None => text.to_string(),
+    }
 }
 
 fn schema(field: &Field) -> Value {

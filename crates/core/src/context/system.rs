@@ -1,6 +1,7 @@
 //! The system prompt: identity, body, rules, the agents one may delegate to, project context, and how data is marked.
 //! Depends on the definition and the depth alone, so that it is the same bytes for every spawn of an agent.
 
+use super::offer::listed;
 use crate::definition::{Definition, EvidenceMode, Team};
 use crate::event::Started;
 use crate::govern::may_delegate;
@@ -20,7 +21,7 @@ pub(super) fn prompt(team: &Team, agent: &Definition, started: &Started) -> Stri
     }
     let children = may_delegate(team, agent, started.depth);
     if !children.is_empty() {
-        let list: Vec<String> = children.iter().map(|c| format!("- {}: {}", c.name, c.description.trim())).collect();
+        let list: Vec<String> = children.iter().map(|c| format!("- {}: {}", c.name, listed(&c.description))).collect();
         parts.push(format!("Agents you may delegate to with the `delegate` tool:\n{}", list.join("\n")));
     }
     if agent.project_context.unwrap_or(started.depth == 0) {

@@ -382,5 +382,9 @@ impl Team {
     }
 }
 
+/// Characters of an agent's description that a list of agents shows. Descriptions are kept whole; a list of twenty at this
+/// length is about 5,000 tokens of every request of the agent that has it.
+pub const LISTED_DESCRIPTION: usize = 1_000;
+
 /// The names that stand for a delegation in an agent's tools; never a tool of the ceiling.
 pub const DELEGATE: &str = "delegate";

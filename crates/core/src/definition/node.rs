@@ -23,6 +23,9 @@ pub struct Node {
 pub enum Kind {
     /// Nothing (`key:` or `null`).
     Null,
+    /// Something that could not be read, and that has been complained about. It is neither absent nor its default, and
+    /// nobody complains about it again; a spec that was decoded over one is not to be used.
+    Unreadable,
     /// A scalar: its text as written, and whether it was quoted. Typing it is the decoder's work, so `no` stays a text.
     Scalar {
         /// The text.

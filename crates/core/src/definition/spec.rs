@@ -56,6 +56,8 @@ pub struct AgentSpec {
     pub output_path: Option<At<String>>,
     /// Skills as written.
     pub skills: Vec<String>,
+    /// Whether only those who name it may delegate to it: `*` passes it over.
+    pub standalone: bool,
 }
 
 /// What a file says of a provider.

@@ -376,3 +376,17 @@ fn a_childs_words_are_data_and_bounded() {
     assert_eq!(summary.reason.unwrap().chars().count(), 300);
     assert_eq!(summary.findings[0].text.chars().count(), 300);
 }
+
+// Whole in the definition, cut in the lists that a model reads: in the prompt and in the tool.
+#[test]
+fn a_long_description_is_cut_in_lists_of_agents() {
+    let mut kid = agent("kid", &["look"]);
+    kid.description = format!("Reads.{} The end.", " \u{e4}".repeat(1_000));
+    let script = Script::new(|_: &Asked<'_>| says("done"));
+    let sim = Sim::run(&team(vec![leads("lead", &["look"], &["kid"]), kid]), &script);
+    let request = sim.request("lead", "t1");
+    let all = bytes(request);
+    assert_eq!(all.matches("Reads. \u{e4}").count(), 2);
+    assert!(all.contains("\u{e4} ...") && !all.contains("The end."));
+    assert!(request.tools[0].description.chars().count() < 1_500);
+}

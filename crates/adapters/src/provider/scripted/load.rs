@@ -248,7 +248,7 @@ fn arguments(node: &Node) -> Read<Arguments> {
 /// YAML's core types: a plain `12` is a number, a quoted one a text.
 fn json(node: &Node) -> Read<Value> {
     Ok(match &node.kind {
-        Kind::Null => Value::Null,
+        Kind::Null | Kind::Unreadable => Value::Null,
         Kind::Scalar { text, quoted: true } => Value::String(text.clone()),
         Kind::Scalar { text, quoted: false } => match text.as_str() {
             "true" | "True" | "TRUE" => Value::Bool(true),

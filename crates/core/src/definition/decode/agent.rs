@@ -20,6 +20,7 @@ pub fn agent(node: &Node) -> Decoded<AgentSpec> {
     let mut fields = d.top(node);
     let mut spec = AgentSpec::default();
     if !matches!(node.kind, Kind::Null | Kind::Map(_)) {
+        // Its shape was complained about; that its keys are missing is no news.
         return d.finish(spec);
     }
     d.identity(&mut fields, &mut spec, node.at);
@@ -34,12 +35,15 @@ pub fn agent(node: &Node) -> Decoded<AgentSpec> {
 impl Decoder {
     /// Who it is: name, description, identity, rules, version, model.
     fn identity(&mut self, fields: &mut Fields<'_>, spec: &mut AgentSpec, top: Place) {
+        let (nameless, undescribed) = (fields.lacks("name"), fields.lacks("description"));
         match fields.take(self, "name") {
             Some(field) => self.name(&field, spec),
-            None => self.error("name.missing", top, "`name` is missing: every agent needs one"),
+            None if nameless => self.error("name.missing", top, "`name` is missing: every agent needs one"),
+            None => {}
         }
         let description = fields.take(self, "description");
         match description.as_ref().map(|f| (f, &f.node.kind)) {
+            None if !undescribed => {}
             None => self.error("description.missing", top, "`description` is missing: others choose an agent by it"),
             Some((f, Kind::Null)) => self.error("description.missing", f.at(), "`description` is empty"),
             Some((f, Kind::Scalar { text, .. })) if text.trim().is_empty() => {

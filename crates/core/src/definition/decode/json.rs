@@ -19,7 +19,7 @@ impl Decoder {
 
 fn json(node: &Node) -> Result<Value, &Node> {
     Ok(match &node.kind {
-        Kind::Null => Value::Null,
+        Kind::Null | Kind::Unreadable => Value::Null,
         Kind::Scalar { text, quoted: true } => Value::String(text.clone()),
         Kind::Scalar { text, quoted: false } => scalar(text).ok_or(node)?,
         Kind::List(items) => Value::Array(items.iter().map(json).collect::<Result<_, _>>()?),

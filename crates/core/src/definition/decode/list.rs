@@ -50,7 +50,7 @@ impl Decoder {
         let items: Vec<&Node> = match &field.node.kind {
             Kind::Scalar { .. } => vec![field.node],
             Kind::List(items) => items.iter().collect(),
-            Kind::Null | Kind::Map(_) => {
+            Kind::Null | Kind::Unreadable | Kind::Map(_) => {
                 self.expected(field, "a list of names (`[]` for none)");
                 return None;
             }

@@ -72,6 +72,8 @@ struct Fields<'n> {
     /// Path in the file.
     path: String,
     found: BTreeMap<&'static str, Field<'n>>,
+    /// Keys that are there and whose values could not be read.
+    unreadable: BTreeSet<&'static str>,
 }
 
 impl Decoder {
@@ -98,6 +100,7 @@ impl Decoder {
     /// "`path` must be WHAT, not a list".
     fn expected(&mut self, field: &Field<'_>, what: &str) {
         let found = match &field.node.kind {
+            Kind::Unreadable => return,
             Kind::Null => "empty".to_string(),
             Kind::Scalar { text, .. } => format!("`{}`", text.chars().take(60).collect::<String>()),
             Kind::List(_) => "a list".to_string(),
@@ -116,18 +119,18 @@ impl Decoder {
     fn top<'n>(&mut self, node: &'n Node) -> Fields<'n> {
         let field = Field { path: String::new(), key_at: node.at, node };
         match node.kind {
-            Kind::Null => Fields { table: String::new(), path: String::new(), found: BTreeMap::new() },
+            Kind::Null | Kind::Unreadable => Fields::empty("", ""),
             Kind::Map(_) => self.fields(&field, ""),
             _ => {
                 self.error("file.shape", node.at, "this must be a map of keys to values (`key: value`)");
-                Fields { table: String::new(), path: String::new(), found: BTreeMap::new() }
+                Fields::empty("", "")
             }
         }
     }
 
     /// The entries of the map in a field, whose path in the table is `table`. Complains about all that is no key.
     fn fields<'n>(&mut self, field: &Field<'n>, table: &str) -> Fields<'n> {
-        let mut fields = Fields { table: table.to_string(), path: field.path.clone(), found: BTreeMap::new() };
+        let mut fields = Fields::empty(table, &field.path);
         let Kind::Map(entries) = &field.node.kind else {
             self.expected(field, "a map");
             return fields;
@@ -156,6 +159,10 @@ impl Decoder {
         }
         if self.file == File::Agent && HARMLESS.contains(&key.path) && entry.value.kind == Kind::Null {
             return self.warn("key.empty", entry.at, format!("`{path}` is empty and is read as if it were not there"));
+        }
+        if entry.value.kind == Kind::Unreadable {
+            fields.unreadable.insert(key.name());
+            return;
         }
         match key.support {
             Support::Here => {}
@@ -206,6 +213,16 @@ impl Decoder {
 }
 
 impl<'n> Fields<'n> {
+    fn empty(table: &str, path: &str) -> Fields<'n> {
+        let (table, path) = (table.to_string(), path.to_string());
+        Fields { table, path, found: BTreeMap::new(), unreadable: BTreeSet::new() }
+    }
+
+    /// Whether a key is missing: neither read nor there and unreadable.
+    fn lacks(&self, key: &str) -> bool {
+        !self.found.contains_key(key) && !self.unreadable.contains(key)
+    }
+
     /// The field of a key, if the file has it.
     fn take(&mut self, decoder: &mut Decoder, key: &'static str) -> Option<Field<'n>> {
         decoder.asked.insert(join(&self.table, key));
@@ -221,6 +238,7 @@ fn join(path: &str, key: &str) -> String {
 fn is_default(node: &Node, key: &Key) -> bool {
     match &node.kind {
         Kind::Null => true,
+        Kind::Unreadable => false,
         Kind::List(items) => items.is_empty(),
         Kind::Map(entries) => entries.is_empty(),
         Kind::Scalar { text, .. } => key.default.trim_matches('`') == text,

@@ -82,7 +82,7 @@ impl Decoder {
             Kind::Scalar { text, .. } => read(text),
             // An empty value asks for "no limit" as a word for it would.
             Kind::Null => Err(Bad::NotPositive),
-            Kind::List(_) | Kind::Map(_) => Err(Bad::Form),
+            Kind::List(_) | Kind::Map(_) | Kind::Unreadable => Err(Bad::Form),
         };
         match result {
             Ok(value) => return Some(value),

@@ -47,7 +47,7 @@ impl Decoder {
                 }
                 None
             }
-            Kind::Null | Kind::List(_) => {
+            Kind::Null | Kind::Unreadable | Kind::List(_) => {
                 self.expected(field, "a JSON Schema or the path of a `.json` file");
                 None
             }

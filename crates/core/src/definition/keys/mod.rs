@@ -17,9 +17,11 @@ macro_rules! keys {
 }
 
 mod agent;
+mod foreign;
 mod reference;
 mod team;
 
+pub use foreign::{Dialect, FOREIGN, ForeignKey, Treatment, foreign};
 pub use reference::markdown;
 
 /// Which file a key stands in.

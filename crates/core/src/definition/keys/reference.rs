@@ -1,6 +1,6 @@
 //! The reference of all keys as Markdown, generated from the table.
 
-use super::{File, Key, Support, all};
+use super::{FOREIGN, File, ForeignKey, Key, Support, Treatment, all};
 use std::fmt::Write as _;
 
 /// `docs/reference/config.md`.
@@ -18,7 +18,23 @@ pub fn markdown() -> String {
             row(&mut out, key);
         }
     }
+    foreign(&mut out);
     out
+}
+
+fn foreign(out: &mut String) {
+    out.push_str(
+        "\n## Keys of other products' agent files\n\n\
+         Beside the keys above, files in the folders of these products may hold their own.\n\n| product | key | here |\n|---|---|---|\n",
+    );
+    for ForeignKey { dialect, key, treatment, doc } in FOREIGN {
+        let here = match treatment {
+            Treatment::As(ours) => format!("`{ours}`. "),
+            Treatment::Read => String::new(),
+            Treatment::NoEffect => "No effect, a warning. ".to_string(),
+        };
+        let _ = writeln!(out, "| {} | `{key}` | {here}{doc} |", dialect.name());
+    }
 }
 
 fn row(out: &mut String, key: &Key) {

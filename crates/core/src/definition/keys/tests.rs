@@ -46,7 +46,8 @@ fn the_reference_names_every_key_and_no_cell_breaks_its_table() {
     for key in all(File::Team).iter().chain(all(File::Agent)) {
         assert!(text.contains(&format!("| `{}` |", key.path)), "{}", key.path);
     }
-    for line in text.lines().filter(|l| l.starts_with('|')) {
+    let tables = text.split("## Keys of other").next().unwrap_or_default();
+    for line in tables.lines().filter(|l| l.starts_with('|')) {
         let bars = line.replace("\\|", "").matches('|').count();
         assert_eq!(bars, 6, "{line}");
     }
