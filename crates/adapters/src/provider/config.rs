@@ -13,6 +13,10 @@ pub enum Kind {
     /// OpenAI's chat completions, which most servers speak.
     #[default]
     Openai,
+    /// Google's `generateContent`.
+    Gemini,
+    /// Ollama's own `/api/chat`.
+    Ollama,
     /// No provider: a file says what the model answers.
     Scripted,
 }
@@ -38,6 +42,8 @@ pub struct Config {
     pub limits: Limits,
     /// Models that are streamed or not; every other one is streamed.
     pub streaming: BTreeMap<String, bool>,
+    /// Context windows of models, in tokens, where somebody said them. Only Ollama is told.
+    pub context: BTreeMap<String, u64>,
     /// The script of a scripted provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<String>,
@@ -54,6 +60,7 @@ impl Default for Config {
             timeouts: Timeouts::default(),
             limits: Limits::default(),
             streaming: BTreeMap::new(),
+            context: BTreeMap::new(),
             script: None,
         }
     }

@@ -4,7 +4,10 @@
 //! conversation: those are the core's, and one call here is one request.
 
 mod config;
+mod gemini;
+mod ollama;
 mod openai;
+mod overlay;
 pub mod redact;
 mod router;
 pub mod scripted;
@@ -20,6 +23,8 @@ pub(crate) use tokens::estimate;
 
 use deputize_core::step::Failure;
 use deputize_runtime::port::Model;
+use gemini::Generate;
+use ollama::Native;
 use openai::Chat;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,6 +39,8 @@ use wire::Http;
 pub fn build(config: &Config, key: Option<Secret>, folder: &Path) -> Result<Arc<dyn Model>, ConfigError> {
     match config.kind {
         Kind::Openai => Ok(Arc::new(Http::<Chat>::new(config, key)?)),
+        Kind::Gemini => Ok(Arc::new(Http::<Generate>::new(config, key)?)),
+        Kind::Ollama => Ok(Arc::new(Http::<Native>::new(config, key)?)),
         Kind::Scripted => {
             let script = config.script.as_ref().ok_or(ConfigError::NoScript)?;
             Ok(Arc::new(Scripted::load(&folder.join(script))?.forgetful()))
@@ -48,6 +55,26 @@ pub fn build(config: &Config, key: Option<Secret>, folder: &Path) -> Result<Arc<
 pub async fn list_models(kind: Kind, base_url: &str, key: Option<&Secret>) -> Result<Vec<String>, Failure> {
     match kind {
         Kind::Openai => wire::list_models::<Chat>(base_url, key).await,
+        Kind::Gemini => wire::list_models::<Generate>(base_url, key).await,
+        Kind::Ollama => wire::list_models::<Native>(base_url, key).await,
         Kind::Scripted => Ok(Vec::new()),
     }
+}
+
+/// The context window of a model in tokens, as its server tells; none when it does not tell. Waits three seconds at most.
+///
+/// # Errors
+/// The address cannot be used, does not answer in time, or has no such model.
+pub async fn context_window(config: &Config, key: Option<&Secret>, model: &str) -> Result<Option<u64>, Failure> {
+    match config.kind {
+        Kind::Gemini => gemini::context_window(config, key, model).await,
+        Kind::Ollama => ollama::context_window(config, key, model).await,
+        // Chat completions have no place for it.
+        Kind::Openai | Kind::Scripted => Ok(None),
+    }
+}
+
+/// Whether a server on this machine says that it is Ollama, whatever else it speaks. Waits three seconds at most.
+pub async fn is_ollama(base_url: &str) -> bool {
+    ollama::is_there(base_url).await
 }

@@ -34,6 +34,16 @@ impl Base {
         url
     }
 
+    /// The address without this part at the end of its path, if it is there.
+    pub(in crate::provider) fn without(&self, last: &str) -> Base {
+        let mut url = self.0.clone();
+        let path = url.path().trim_end_matches('/');
+        if let Some(rest) = path.strip_suffix(last).filter(|rest| rest.ends_with('/')).map(String::from) {
+            url.set_path(&rest);
+        }
+        Base(url)
+    }
+
     /// The name of the machine.
     pub(in crate::provider) fn host(&self) -> &str {
         self.0.host_str().unwrap_or_default()
@@ -83,6 +93,15 @@ impl Headers {
             ours.push((parsed, value.clone()));
         }
         Ok(Headers { fixed, ours })
+    }
+
+    /// The headers of a question that no agent asks: those of the settings that speak of none.
+    pub(super) fn plain(&self) -> HeaderMap {
+        let mut all = self.fixed.clone();
+        for (name, text) in self.ours.iter().filter(|(_, text)| !text.contains('{')) {
+            all.extend(value(text).map(|value| (name.clone(), value)));
+        }
+        all
     }
 
     /// The headers of one call.

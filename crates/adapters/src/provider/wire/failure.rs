@@ -78,6 +78,8 @@ impl Complaint {
 pub(super) struct Asked<'a> {
     pub(super) model: &'a str,
     pub(super) address: &'a str,
+    /// What may be wrong when there is nothing at the address.
+    pub(super) hint: &'a str,
 }
 
 /// An error response. `body` is its beginning, `wait` how long it asks to wait.
@@ -89,7 +91,7 @@ pub(super) fn of_response(
     asked: &Asked<'_>,
 ) -> Failure {
     let complaint = Complaint::of_body(body);
-    let Asked { model, address } = asked;
+    let Asked { model, address, hint } = asked;
     if (300..400).contains(&status) {
         let to =
             headers.get(LOCATION).map(|to| String::from_utf8_lossy(to.as_bytes()).into_owned()).unwrap_or_default();
@@ -100,9 +102,7 @@ pub(super) fn of_response(
     }
     if status == 404 {
         let said = complaint.said();
-        let why = format!(
-            "{address} has no model `{model}`, or base_url is not right (is its /v1 missing?); it answers 404{said}"
-        );
+        let why = format!("{address} has no model `{model}`, or base_url is not right ({hint}); it answers 404{said}");
         return Failure::fixed(code::MODEL_NOT_FOUND, why);
     }
     let (code, passing) = meaning(status, &complaint);
@@ -208,7 +208,7 @@ pub(super) fn of_send(error: &reqwest::Error, asked: &Asked<'_>) -> Failure {
 }
 
 /// The answer broke off.
-pub(super) fn cut(why: &str) -> Failure {
+pub(in crate::provider) fn cut(why: &str) -> Failure {
     Failure::passing(code::MODEL_CUT, format!("the provider's answer broke off: {why}"), None)
 }
 

@@ -4,6 +4,7 @@
 //! A provider is one module that implements [`Protocol`] and [`Answer`], and a line in [`super::build`].
 
 mod address;
+mod ask;
 mod client;
 pub(super) mod failure;
 mod read;
@@ -12,6 +13,7 @@ mod stream;
 mod tally;
 
 pub(super) use address::{Base, credential};
+pub(super) use ask::{ask, base, list_models};
 pub(super) use read::{arguments, count, read};
 pub(super) use tally::Tally;
 
@@ -34,8 +36,6 @@ use tokio::time::timeout;
 
 /// How much of an error's body is read: enough for any message.
 const ERROR_BODY: usize = 64 * 1024;
-/// How long discovery waits for the list of models, all in all.
-const DISCOVERY: Duration = Duration::from_secs(3);
 
 /// The dialect of one kind of provider.
 pub(super) trait Protocol: Sized + Send + Sync + 'static {
@@ -43,8 +43,6 @@ pub(super) trait Protocol: Sized + Send + Sync + 'static {
     type Answer: Answer;
     /// Fields of a request's body that the settings may not replace: the answer could not be read any more.
     const OWN: &'static [&'static str];
-    /// Where models are listed, below the address.
-    const MODELS: &'static [&'static str] = &["models"];
     /// Whether a stream without a type is one JSON object a line instead of server-sent events.
     const LINES: bool = false;
 
@@ -61,6 +59,14 @@ pub(super) trait Protocol: Sized + Send + Sync + 'static {
     /// How long an error response asks to wait, where the usual headers do not say it.
     fn wait(_headers: &HeaderMap, _body: &[u8]) -> Option<Duration> {
         None
+    }
+    /// What may be wrong when the address answers that there is nothing: `model` is the one that was asked for.
+    fn hint(_model: &str) -> String {
+        "is its /v1 missing?".to_string()
+    }
+    /// Where models are listed.
+    fn list(base: &Base) -> Url {
+        base.at(&["models"])
     }
     /// The names in a list of models.
     fn names(list: &Value) -> Option<Vec<String>>;
@@ -140,7 +146,7 @@ impl<P: Protocol> Http<P> {
         let mut answer = self.protocol.answer(request, body.len(), delta);
         let url = self.protocol.url(&self.base, model, stream);
         let address = address::shown(&url);
-        let asked = Asked { model, address: &address };
+        let asked = Asked { model, address: &address, hint: &P::hint(model) };
         let exchange = self.exchange(who, url, body, stream, &asked, &mut answer);
         let result = match timeout(self.times.total, exchange).await {
             Ok(result) => result,
@@ -211,37 +217,4 @@ fn frames(response: &Response, asked: bool, lines: bool) -> Option<Frames> {
     }
     let typed = kind.contains("json");
     (asked && !typed).then(|| if lines { Frames::lines() } else { Frames::events() })
-}
-
-/// The names of the models behind an address, in its own order. For discovery: waits three seconds at most.
-///
-/// # Errors
-/// The address cannot be used, does not answer in time, or answers with something else than a list of models.
-pub(super) async fn list_models<P: Protocol>(base_url: &str, key: Option<&Secret>) -> Result<Vec<String>, Failure> {
-    let secrets: Vec<Secret> = key.cloned().into_iter().collect();
-    let listed = match timeout(DISCOVERY, list::<P>(base_url, key)).await {
-        Ok(listed) => listed,
-        Err(_) => Err(failure::late("list of models", DISCOVERY)),
-    };
-    listed.map_err(|failure| Failure { why: redact(&failure.why, &secrets), ..failure })
-}
-
-async fn list<P: Protocol>(base_url: &str, key: Option<&Secret>) -> Result<Vec<String>, Failure> {
-    let unusable = |e: ConfigError| Failure::fixed(code::MODEL_REQUEST, e.to_string());
-    let base = Base::new(base_url).map_err(unusable)?;
-    let url = base.at(P::MODELS);
-    let shown = address::shown(&url);
-    let asked = Asked { model: "", address: &shown };
-    let headers = P::headers(key).map_err(unusable)?;
-    let request = client::new(&base, DISCOVERY).map_err(unusable)?.get(url).headers(headers);
-    let response = request.send().await.map_err(|e| failure::of_send(&e, &asked))?;
-    let (status, headers, times) = (response.status(), response.headers().clone(), Timeouts::default());
-    let reader = Reader::new(response.bytes_stream(), &times, stream::LONGEST);
-    if !status.is_success() {
-        let body = reader.beginning().await;
-        return Err(failure::of_response(status.as_u16(), &headers, &body, failure::wait(&headers), &asked));
-    }
-    let whole: Value = serde_json::from_slice(&reader.whole().await?).unwrap_or_default();
-    let wrong = || Failure::fixed(code::MODEL_MALFORMED, format!("{shown} does not answer with a list of models"));
-    P::names(&whole).ok_or_else(wrong)
 }

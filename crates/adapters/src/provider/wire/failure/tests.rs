@@ -15,7 +15,7 @@ fn fail(status: u16, headers: &[Header], body: &str) -> Failure {
         &map,
         body.as_bytes(),
         wait(&map),
-        &Asked { model: "small", address: "http://h/v1/chat/completions" },
+        &Asked { model: "small", address: "http://h/v1/chat/completions", hint: "is it there?" },
     )
 }
 
