@@ -15,21 +15,19 @@ use std::collections::BTreeMap;
 
 /// What a public address is asked for when nobody names a model, with the day that was last looked at. Chosen for price and
 /// tool calls.
-const MODELS: [(ProviderKind, &str, &str); 1] = [(ProviderKind::Openai, "gpt-5-mini", "2026-11-30")];
+const MODELS: &[(ProviderKind, &str, &str)] =
+    &[(ProviderKind::Openai, "gpt-5-mini", "2026-11-30"), (ProviderKind::Gemini, "gemini-3.8-flash", "2026-11-30")];
 /// Ollama, llama.cpp, LM Studio, vLLM.
 const PORTS: [u16; 4] = [11434, 8080, 1234, 8000];
 /// Other ports than these, for tests: numbers with commas, or nothing.
 const PORTS_VARIABLE: &str = "DEPUTIZE_LOOPBACK_PORTS";
-/// The kind that every server on this machine is expected to speak.
-const OPENAI: &str = "openai";
 /// The name of a provider that was found on this machine.
 const LOCAL: &str = "local";
-/// Keys of providers that this build lacks, in the order of all keys around OpenAI's.
+/// The key of a provider that this build lacks.
 const BEFORE: (&str, &str) = ("ANTHROPIC_API_KEY", "Anthropic");
-const AFTER: (&str, &str) = ("GEMINI_API_KEY", "Gemini");
 /// What to do when there is no model at all.
 const HINT: &str = "\
-export OPENAI_API_KEY=KEY
+export OPENAI_API_KEY=KEY                     or GEMINI_API_KEY
 export OPENAI_BASE_URL=http://HOST:PORT/v1    any server that speaks chat completions
 ollama serve                                  or llama.cpp, LM Studio, vLLM on their usual ports
 deputize run --script FILE \"OBJECTIVE\"       answers from a file
@@ -49,7 +47,6 @@ pub(crate) async fn default_model(setup: &mut Setup, ambient: &Ambient) -> Resul
     let model = match configured(setup, ambient) {
         Some((facts, provider)) => in_environment(facts, provider, ambient).await?,
         None => {
-            passed_over(ambient, AFTER, &mut said);
             let (provider, model) = on_loopback(ambient).await?.ok_or_else(|| nowhere(setup, &said))?;
             setup.providers.insert(LOCAL.to_string(), provider);
             model
@@ -100,7 +97,7 @@ fn key<'a>(provider: &Provider, ambient: &'a Ambient) -> Option<&'a str> {
 
 async fn in_environment(facts: &Facts, provider: &Provider, ambient: &Ambient) -> Result<Found, Fault> {
     let (address, prefix) = (&provider.base_url, facts.name);
-    let listed = wire::list_models(address, key(provider, ambient)).await;
+    let listed = wire::list_models(facts.kind, address, key(provider, ambient)).await;
     let names = listed.map_err(|failure| unlisted(facts, address, &failure))?;
     let found = |model: &str, why: String| Found { name: ModelName::new(format!("{prefix}:{model}")), why };
     if let [only] = names.as_slice() {
@@ -115,24 +112,44 @@ async fn in_environment(facts: &Facts, provider: &Provider, ambient: &Ambient) -
 
 /// All ports are asked at once, and the first in order that answers is taken.
 async fn on_loopback(ambient: &Ambient) -> Result<Option<(Provider, Found)>, Fault> {
-    let asked: Vec<_> = ports(ambient)
-        .into_iter()
-        .map(|port| {
-            let address = format!("http://127.0.0.1:{port}/v1");
-            tokio::spawn(async move { (wire::list_models(&address, None).await, address) })
-        })
-        .collect();
+    let asked: Vec<_> = ports(ambient).into_iter().map(|port| tokio::spawn(at(port))).collect();
     for answer in asked {
-        let Ok((Ok(names), address)) = answer.await else { continue };
+        let Ok(Some(Server { facts, address, names })) = answer.await else { continue };
         let [only] = names.as_slice() else {
-            let instead = format!("OPENAI_BASE_URL={address} and --model {OPENAI}:NAME");
-            return Err(undecided(&address, &names, &instead));
+            let set = match facts.url_variable {
+                Some(variable) => format!("{variable}={address} and "),
+                None if address == facts.address => String::new(),
+                None => format!("providers: {{{}: {{base_url: \"{address}\"}}}} in deputize.yaml and ", facts.name),
+            };
+            return Err(undecided(&address, &names, &format!("{set}--model {}:NAME", facts.name)));
         };
         let name = ModelName::new(format!("{LOCAL}:{only}"));
-        let why = format!("the only one of the server at {address}");
-        return Ok(Some((local(address), Found { name, why })));
+        let by = if facts.kind == ProviderKind::Openai { "the server" } else { facts.title };
+        let why = format!("the only one of {by} at {address}");
+        return Ok(Some((local(facts.kind, address), Found { name, why })));
     }
     Ok(None)
+}
+
+/// A server on this machine.
+struct Server {
+    facts: &'static Facts,
+    address: String,
+    names: Vec<String>,
+}
+
+/// What is at a port. Ollama is spoken to by its own interface, though it has the common one too: only there the context
+/// window can be set, and without that it cuts long prompts and does not say so.
+async fn at(port: u16) -> Option<Server> {
+    let root = format!("http://127.0.0.1:{port}");
+    let common = format!("{root}/v1");
+    let listed = wire::list_models(ProviderKind::Openai, &common, None);
+    let (is_ollama, listed) = tokio::join!(wire::is_ollama(&root), listed);
+    let (kind, address, listed) = match is_ollama {
+        true => (ProviderKind::Ollama, root.clone(), wire::list_models(ProviderKind::Ollama, &root, None).await),
+        false => (ProviderKind::Openai, common, listed),
+    };
+    Some(Server { facts: kind.facts()?, address, names: listed.ok()? })
 }
 
 fn ports(ambient: &Ambient) -> Vec<u16> {
@@ -142,9 +159,9 @@ fn ports(ambient: &Ambient) -> Vec<u16> {
     }
 }
 
-fn local(base_url: String) -> Provider {
+fn local(kind: ProviderKind, base_url: String) -> Provider {
     Provider {
-        kind: ProviderKind::Openai,
+        kind,
         base_url,
         base_url_from: Origin::Env,
         api_key_env: None,
@@ -182,8 +199,11 @@ fn undecided(address: &str, names: &[String], instead: &str) -> Fault {
 
 fn nowhere(setup: &Setup, said: &[Choice]) -> Fault {
     let passed: String = said.iter().map(|choice| format!("; {}", choice.text)).collect();
+    let variables: Vec<&str> =
+        KINDS.iter().flat_map(|facts| [facts.key_variable, facts.url_variable]).flatten().collect();
     let text = format!(
-        "there is no model: neither OPENAI_API_KEY nor OPENAI_BASE_URL is set, and no model server was found on this machine{passed}"
+        "there is no model: none of {} is set, and no model server was found on this machine{passed}",
+        variables.join(", ")
     );
     let own = setup.providers.keys().find(|name| KINDS.iter().all(|facts| facts.name != name.as_str()));
     let own = own.map(|name| format!("roles: {{default: \"{name}:MODEL\"}}    in deputize.yaml\n"));

@@ -11,7 +11,7 @@ use deputize_adapters::store::lock::TreeLock;
 use deputize_adapters::store::sqlite::{self, SqliteStore};
 use deputize_adapters::tool::{BUILTIN, Builtin, FileTools};
 use deputize_core::definition::{Definition, ModelChoice, ToolSpec};
-use deputize_core::id::{ModelName, RunId};
+use deputize_core::id::RunId;
 use deputize_core::step::Failure;
 use deputize_runtime::port::{Model, Store, StoreError};
 use deputize_runtime::{TokioClock, World};
@@ -144,26 +144,39 @@ fn used(setup: &Setup) -> BTreeSet<String> {
 fn config(setup: &Setup, name: &str, settings: &Provider) -> Config {
     let ms = Duration::from_millis;
     let loader::Timeouts { connect, first_byte, idle, total } = settings.timeout;
-    let own = |(model, limits): (&ModelName, &deputize_core::definition::ModelLimits)| {
-        (model.provider() == name).then(|| (model.model().to_string(), limits.streaming))
+    let own = || {
+        let limits = setup.team.models.limits.iter().filter(|(model, _)| model.provider() == name);
+        limits.map(|(model, limits)| (model.model().to_string(), limits))
     };
     Config {
-        kind: match settings.kind {
-            ProviderKind::Openai => Kind::Openai,
-            ProviderKind::Scripted => Kind::Scripted,
-        },
+        kind: kind(settings.kind),
         base_url: settings.base_url.clone(),
         api_key_env: settings.api_key_env.clone(),
         headers: settings.headers.clone(),
         body: settings.body.clone(),
         timeouts: Timeouts { connect: ms(connect), first_byte: ms(first_byte), idle: ms(idle), total: ms(total) },
         limits: Limits { concurrency: usize::try_from(settings.limits.concurrency).unwrap_or(usize::MAX) },
-        streaming: setup.team.models.limits.iter().filter_map(own).collect(),
+        streaming: own().map(|(model, limits)| (model, limits.streaming)).collect(),
+        context: own().map(|(model, limits)| (model, limits.context)).collect(),
         script: settings.script.as_ref().map(|path| path.to_string_lossy().into_owned()),
     }
 }
 
+fn kind(kind: ProviderKind) -> Kind {
+    match kind {
+        ProviderKind::Openai => Kind::Openai,
+        ProviderKind::Gemini => Kind::Gemini,
+        ProviderKind::Ollama => Kind::Ollama,
+        ProviderKind::Scripted => Kind::Scripted,
+    }
+}
+
 /// The models behind an address, in its own order.
-pub(crate) async fn list_models(base_url: &str, key: Option<&str>) -> Result<Vec<String>, Failure> {
-    provider::list_models(provider::Kind::Openai, base_url, key.map(Secret::new).as_ref()).await
+pub(crate) async fn list_models(of: ProviderKind, base_url: &str, key: Option<&str>) -> Result<Vec<String>, Failure> {
+    provider::list_models(kind(of), base_url, key.map(Secret::new).as_ref()).await
+}
+
+/// Whether a server says that it is Ollama.
+pub(crate) async fn is_ollama(base_url: &str) -> bool {
+    provider::is_ollama(base_url).await
 }

@@ -21,14 +21,32 @@ pub struct Facts {
 }
 
 /// All kinds of servers, in the order in which keys of the environment are looked for.
-pub const KINDS: [Facts; 1] = [Facts {
-    kind: ProviderKind::Openai,
-    name: "openai",
-    title: "OpenAI",
-    address: "https://api.openai.com/v1",
-    url_variable: Some("OPENAI_BASE_URL"),
-    key_variable: Some("OPENAI_API_KEY"),
-}];
+pub const KINDS: &[Facts] = &[
+    Facts {
+        kind: ProviderKind::Openai,
+        name: "openai",
+        title: "OpenAI",
+        address: "https://api.openai.com/v1",
+        url_variable: Some("OPENAI_BASE_URL"),
+        key_variable: Some("OPENAI_API_KEY"),
+    },
+    Facts {
+        kind: ProviderKind::Gemini,
+        name: "gemini",
+        title: "Gemini",
+        address: "https://generativelanguage.googleapis.com/v1beta",
+        url_variable: None,
+        key_variable: Some("GEMINI_API_KEY"),
+    },
+    Facts {
+        kind: ProviderKind::Ollama,
+        name: "ollama",
+        title: "Ollama",
+        address: "http://127.0.0.1:11434",
+        url_variable: None,
+        key_variable: None,
+    },
+];
 
 /// The kind that is written so.
 pub(super) fn named(name: &str) -> Option<&'static Facts> {

@@ -80,7 +80,7 @@ fn lacking(provider: &str, providers: &Providers) -> Option<String> {
     }
     Some(match provider {
         "" => "this is no `provider:model`".to_string(),
-        "anthropic" | "gemini" => {
+        "anthropic" => {
             format!("the provider `{provider}` is not in this build; it has {}", kinds::known())
         }
         other => {

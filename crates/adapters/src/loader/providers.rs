@@ -92,7 +92,7 @@ impl Both<'_> {
     fn no_kind(&self, name: &str, written: bool) -> (&'static str, String) {
         let known = kinds::known();
         match name {
-            "anthropic" | "gemini" => {
+            "anthropic" => {
                 ("key.unsupported", format!("a provider of kind `{name}` is not in this build; it has {known}"))
             }
             _ if written => ("key.value", format!("`providers.{}.kind` must be {known}, not `{name}`", self.name)),

@@ -14,6 +14,10 @@ use std::path::PathBuf;
 pub enum ProviderKind {
     /// An OpenAI-compatible server.
     Openai,
+    /// Google's Gemini.
+    Gemini,
+    /// An Ollama server by its own interface.
+    Ollama,
     /// A script instead of a model.
     Scripted,
 }
@@ -69,7 +73,7 @@ impl Default for Limits {
 pub struct Provider {
     /// Which adapter.
     pub kind: ProviderKind,
-    /// Address with `/v1` and without a final `/`; empty for a script.
+    /// Address as the kind's default has it, without a final `/`; empty for a script.
     pub base_url: String,
     /// Who gave that address.
     pub base_url_from: Origin,

@@ -136,7 +136,7 @@ fn values_of_the_configuration_that_are_refused() {
         ("project_context: [missing.md]", "file.unreadable", "missing.md"),
         ("workspace: nowhere", "workspace.missing", "nowhere does not exist"),
         ("providers: {lab: {}}", "key.value", "needs a `kind`"),
-        ("providers: {lab: {kind: ollama}}", "key.value", "not `ollama`"),
+        ("providers: {lab: {kind: cohere}}", "key.value", "not `cohere`"),
         ("providers: {anthropic: {}}", "key.unsupported", "is not in this build"),
         ("providers: {openai: {base_url: localhost}}", "key.type", "an address such as"),
         ("providers: {openai: {base_url: \"http://me:pw@host/v1\"}}", "secret.in_file", "user or password"),

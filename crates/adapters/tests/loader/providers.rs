@@ -32,6 +32,27 @@ fn the_public_address_and_its_key_are_the_default() {
 }
 
 #[test]
+fn every_kind_of_server_is_there_with_its_address_and_key() {
+    let setup = folder("", "", &[("GEMINI_API_KEY", "g-very-secret")]).setup();
+    let of = |name: &str| {
+        let provider = &setup.providers[name];
+        (provider.kind, provider.base_url.as_str(), provider.api_key_env.as_deref())
+    };
+    let google = "https://generativelanguage.googleapis.com/v1beta";
+    assert_eq!(of("gemini"), (ProviderKind::Gemini, google, Some("GEMINI_API_KEY")));
+    assert_eq!(of("ollama"), (ProviderKind::Ollama, "http://127.0.0.1:11434", None));
+    // The same rule for every key: nobody whom a project chose gets it unasked, and an address of another kind is no excuse.
+    for project in [
+        "providers: {gemini: {base_url: \"http://10.0.0.9/v1beta\"}}",
+        "providers: {gemini: {base_url: \"https://api.openai.com/v1\"}}",
+        "providers: {gemini: {kind: ollama, base_url: \"http://10.0.0.9\"}}",
+    ] {
+        let loaded = folder(project, "", &[("GEMINI_API_KEY", "g-very-secret"), KEY]).load();
+        assert_eq!(loaded.setup.unwrap().providers["gemini"].api_key_env, None, "{project}");
+    }
+}
+
+#[test]
 fn a_key_of_the_environment_goes_to_nobody_whom_a_project_chose() {
     let of = |project: &str, user: &str, env: &[(&str, &str)]| {
         let folder = folder(project, user, env);

@@ -3,6 +3,10 @@
 use crate::common::{Place, id};
 use deputize_adapters::mock::{Options, Play, Server};
 use deputize_adapters::provider::scripted::{Fault, Line};
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
 use tokio::runtime::Runtime;
 
 /// A server that answers everything with one line. The runtime drives it while the test waits for processes.
@@ -77,6 +81,85 @@ fn a_server_of_this_machine() {
     let place = Place::empty().env("DEPUTIZE_LOOPBACK_PORTS", &several.server.address().port().to_string());
     let error = place.json(&["run", "x"]).fails(1, "model.undecided");
     assert!(error["hint"].as_str().unwrap().contains(&several.server.base_url()), "{error}");
+}
+
+/// A server that speaks both of Ollama's interfaces, and what each request to `/api/chat` said.
+fn ollama(models: &'static [&'static str]) -> (u16, Arc<Mutex<Vec<Value>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let chats = Arc::new(Mutex::new(Vec::new()));
+    let heard = chats.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut reader = BufReader::new(stream.unwrap());
+            let (mut first, mut length) = (String::new(), 0);
+            reader.read_line(&mut first).unwrap();
+            loop {
+                let mut line = String::new();
+                reader.read_line(&mut line).unwrap();
+                match line.to_lowercase().trim_end().split_once(": ") {
+                    Some(("content-length", n)) => length = n.parse().unwrap(),
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).unwrap();
+            let names: Vec<Value> = models.iter().map(|name| json!({"name": name, "model": name})).collect();
+            let data: Vec<Value> = models.iter().map(|name| json!({"id": name})).collect();
+            let answer = match first.split(' ').nth(1).unwrap() {
+                "/api/version" => json!({"version": "0.33.2"}),
+                "/api/tags" => json!({"models": names}),
+                "/v1/models" => json!({"data": data}),
+                "/api/chat" => {
+                    heard.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
+                    json!({"message": {"role": "assistant", "content": "hello"}, "done": true, "done_reason": "stop",
+                        "prompt_eval_count": 20, "eval_count": 2})
+                }
+                "/v1/chat/completions" => json!({"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}),
+                path => json!({"error": format!("there is no {path}")}),
+            };
+            let answer = answer.to_string();
+            let kind = if answer.contains("\"done\"") { "application/x-ndjson" } else { "application/json" };
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n");
+            let whole = format!("{head}content-length: {}\r\n\r\n{answer}", answer.len());
+            reader.get_mut().write_all(whole.as_bytes()).unwrap();
+        }
+    });
+    (port, chats)
+}
+
+#[test]
+fn ollama_on_this_machine_is_spoken_to_by_its_own_interface() {
+    let (port, chats) = ollama(&["qwen3:8b"]);
+    let place = Place::empty().env("DEPUTIZE_LOOPBACK_PORTS", &port.to_string());
+    let ended = place.json(&["run", "x"]).exits(0);
+    let said = format!("the model is local:qwen3:8b: the only one of Ollama at http://127.0.0.1:{port}");
+    assert!(ended.stderr.contains(&said), "{ended:?}");
+    let chat = chats.lock().unwrap().pop().unwrap();
+    assert_eq!((&chat["model"], &chat["truncate"]), (&json!("qwen3:8b"), &json!(false)));
+    assert!(chat["options"]["num_ctx"].as_u64().unwrap() >= 16_384, "{chat}");
+    // Chat completions are still there for who asks for them; a window that a person set is kept to.
+    let place = Place::empty().env("OPENAI_BASE_URL", &format!("http://127.0.0.1:{port}/v1"));
+    place.json(&["run", "x"]).exits(0);
+    assert_eq!(chats.lock().unwrap().len(), 0);
+    let place = Place::empty();
+    place.write("agents/solo.md", "---\nname: solo\ndescription: alone\n---\nWork.\n");
+    let config = format!(
+        "providers: {{ollama: {{base_url: \"http://127.0.0.1:{port}/v1\"}}}}\nmodels: {{\"ollama:qwen3:8b\": {{context: 12k}}}}\n"
+    );
+    place.write("deputize.yaml", &config);
+    place.json(&["run", "x"]).exits(0);
+    assert_eq!(chats.lock().unwrap().pop().unwrap()["options"]["num_ctx"], 12_000);
+}
+
+#[test]
+fn several_models_of_ollama_are_listed() {
+    let (port, _) = ollama(&["a:1b", "b:1b"]);
+    let place = Place::empty().env("DEPUTIZE_LOOPBACK_PORTS", &port.to_string());
+    let error = place.json(&["run", "x"]).fails(1, "model.undecided");
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains(&format!("http://127.0.0.1:{port}\"")) && hint.contains("--model ollama:NAME"), "{hint}");
 }
 
 #[test]

@@ -11,12 +11,12 @@ keys! { Team:
     Here "workspace", "folder", "current folder", "workspace: ..", "The folder that file tools work in.";
     Here "tools", "list of tool names", "`[ls, read_file, glob, grep, write_file, edit_file]`", "tools: [read_file, grep]", "The ceiling of the tree: nobody gets more.";
     Later "permissions", "list of rules", "none", "permissions: [{operations: [write], paths: [/docs/], mode: allow}]", "Ordered rules on operations and paths.";
-    Here "providers", "map of name to provider", "`openai` with its public address", "providers: {lab: {kind: openai, base_url: \"http://127.0.0.1:8080/v1\"}}", "Where models are; the name is the prefix in `provider:model`.";
-    Here "providers.NAME.kind", "`openai` or `scripted`", "NAME, if it is one of these", "providers: {lab: {kind: openai, base_url: \"http://127.0.0.1:8080/v1\"}}", "Which protocol the provider speaks.";
-    Here "providers.NAME.base_url", "URL", "environment `OPENAI_BASE_URL` for `openai`, else the public address", "providers: {openai: {base_url: \"http://127.0.0.1:8080/v1\"}}", "Address, used as given, `/v1` included.";
-    Here "providers.NAME.api_key_env", "name of a variable", "`OPENAI_API_KEY`", "providers: {openai: {api_key_env: LAB_KEY}}", "The variable with the credential; unset: none is sent. A key itself never stands in a file.";
+    Here "providers", "map of name to provider", "`openai`, `gemini` and `ollama` with their usual address", "providers: {lab: {kind: openai, base_url: \"http://127.0.0.1:8080/v1\"}}", "Where models are; the name is the prefix in `provider:model`.";
+    Here "providers.NAME.kind", "`openai`, `gemini`, `ollama` or `scripted`", "NAME, if it is one of these", "providers: {lab: {kind: openai, base_url: \"http://127.0.0.1:8080/v1\"}}", "Which protocol the provider speaks.";
+    Here "providers.NAME.base_url", "URL", "environment `OPENAI_BASE_URL` for `openai`, else the usual address of the kind", "providers: {openai: {base_url: \"http://127.0.0.1:8080/v1\"}}", "Address, used as given, its version (`/v1`, `/v1beta`) included; that of Ollama has none.";
+    Here "providers.NAME.api_key_env", "name of a variable", "`OPENAI_API_KEY`, `GEMINI_API_KEY`; none for `ollama`", "providers: {openai: {api_key_env: LAB_KEY}}", "The variable with the credential; unset: none is sent. A key itself never stands in a file.";
     Here "providers.NAME.headers", "map of texts", "`{}`", "providers: {openai: {headers: {x-team: docs}}}", "Headers of every request.";
-    Here "providers.NAME.body", "map", "`{}`", "providers: {openai: {body: {top_k: 20}}}", "Members added to every request.";
+    Here "providers.NAME.body", "map", "`{}`", "providers: {openai: {body: {top_k: 20}}}", "Members added to every request; `null` takes one out.";
     Here "providers.NAME.script", "file", "required for kind `scripted`", "providers: {scripted: {script: demo.script.yaml}}", "The script that answers instead of a model.";
     Here "providers.NAME.timeout", "map", "see its keys", "providers: {openai: {timeout: {idle: 5m}}}", "Time limits of one call.";
     Here "providers.NAME.timeout.connect", "duration", "10s", "providers: {openai: {timeout: {connect: 5s}}}", "Until the connection stands.";
