@@ -9,6 +9,7 @@ use deputize_core::id::{AgentPath, Label, RunId};
 use deputize_core::message::Arguments;
 use deputize_core::step::{Ask, Product, Then};
 use deputize_runtime::Live;
+use deputize_runtime::port::Queued;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,13 +36,19 @@ impl<'a> Progress<'a> {
     }
     /// Says what is worth a line.
     pub(crate) fn show(&mut self, live: &Live) {
-        let Live::Event { run, path, record } = live else { return };
-        if self.out.is_detailed()
-            && let Some(said) = self.detail(run, path, record)
-        {
-            self.out.detail(&said);
-        }
-        if let Some(said) = self.said(run, path, record) {
+        let said = match live {
+            Live::Event { run, path, record } => {
+                if self.out.is_detailed()
+                    && let Some(said) = self.detail(run, path, record)
+                {
+                    self.out.detail(&said);
+                }
+                self.said(run, path, record)
+            }
+            Live::Queued { path, label, queued, .. } => Some(self.line(path, label, &waits(queued))),
+            Live::Delta { .. } => None,
+        };
+        if let Some(said) = said {
             self.out.note(&said);
         }
     }
@@ -129,6 +136,14 @@ impl<'a> Progress<'a> {
     fn line(&self, path: &AgentPath, label: &Label, said: &str) -> String {
         format!("{path}  {label}  {said}  [{} tokens]", text::count(self.tokens))
     }
+}
+
+/// Why a call has not been made yet.
+fn waits(queued: &Queued) -> String {
+    let provider = one_line(&queued.provider, ARGUMENT);
+    let until = queued.until.map(|at| format!(" until {}", deputize_api::rfc3339(at))).unwrap_or_default();
+    let ahead = if queued.ahead > 0 { format!(", {} before it", queued.ahead) } else { String::new() };
+    format!("queued for {provider}{until}{ahead}")
 }
 
 /// A step in a few words.

@@ -148,14 +148,20 @@ fn config(setup: &Setup, name: &str, settings: &Provider) -> Config {
         let limits = setup.team.models.limits.iter().filter(|(model, _)| model.provider() == name);
         limits.map(|(model, limits)| (model.model().to_string(), limits))
     };
+    let loader::Limits { concurrency, requests_per_minute, tokens_per_minute } = settings.limits;
     Config {
+        name: name.to_string(),
         kind: kind(settings.kind),
         base_url: settings.base_url.clone(),
         api_key_env: settings.api_key_env.clone(),
         headers: settings.headers.clone(),
         body: settings.body.clone(),
         timeouts: Timeouts { connect: ms(connect), first_byte: ms(first_byte), idle: ms(idle), total: ms(total) },
-        limits: Limits { concurrency: usize::try_from(settings.limits.concurrency).unwrap_or(usize::MAX) },
+        limits: Limits {
+            concurrency: usize::try_from(concurrency).unwrap_or(usize::MAX),
+            requests_per_minute,
+            tokens_per_minute,
+        },
         streaming: own().map(|(model, limits)| (model, limits.streaming)).collect(),
         context: own().map(|(model, limits)| (model, limits.context)).collect(),
         script: settings.script.as_ref().map(|path| path.to_string_lossy().into_owned()),

@@ -2,7 +2,7 @@
 //! reaches a log, a blob, a trace or the next request. Owns where texts are cleaned; `secret` owns what counts as one.
 
 use crate::driver::World;
-use crate::port::{Delta, Model, ModelFailure, Pending, Reply, Tools, Who};
+use crate::port::{Delta, Model, ModelFailure, Notice, Pending, Reply, Tools, Who};
 use crate::secret::{HIDDEN, Redactor};
 use deputize_core::code;
 use deputize_core::definition::ToolSpec;
@@ -88,11 +88,20 @@ impl Model for GuardedModel {
         request: &'a Request,
         delta: Delta,
     ) -> Pending<'a, Result<Reply, ModelFailure>> {
+        self.call_in_turn(who, request, delta, Arc::new(|_| {}))
+    }
+    fn call_in_turn<'a>(
+        &'a self,
+        who: &'a Who,
+        request: &'a Request,
+        delta: Delta,
+        queued: Notice,
+    ) -> Pending<'a, Result<Reply, ModelFailure>> {
         let redactor = self.redactor.clone();
         let clean: Delta = Arc::new(move |text: &str| delta(&redactor.text(text)));
         Box::pin(async move {
             let request = self.outgoing(request);
-            match self.inner.call(who, &request, clean).await {
+            match self.inner.call_in_turn(who, &request, clean, queued).await {
                 Ok(mut reply) => {
                     self.turn(&mut reply.turn);
                     Ok(reply)

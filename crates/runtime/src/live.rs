@@ -1,5 +1,6 @@
 //! What observers see while a tree runs. Lossy by design: who is too slow misses items and reads the log instead.
 
+use crate::port::Queued;
 use deputize_core::event::Recorded;
 use deputize_core::id::{AgentPath, Label, RunId};
 use std::sync::Arc;
@@ -24,6 +25,17 @@ pub enum Live {
         label: Label,
         /// The text.
         text: Arc<str>,
+    },
+    /// A model call waits for its turn at the provider: nothing has been sent.
+    Queued {
+        /// The run.
+        run: RunId,
+        /// Its path by names.
+        path: AgentPath,
+        /// The step.
+        label: Label,
+        /// What it waits for.
+        queued: Queued,
     },
 }
 

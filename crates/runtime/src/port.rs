@@ -65,11 +65,37 @@ impl From<Failure> for ModelFailure {
 /// Text that a model is just saying; shown live, never stored.
 pub type Delta = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// A call that waits for its turn; nothing has been sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queued {
+    /// The provider's name.
+    pub provider: Arc<str>,
+    /// Calls that have come before it and wait, too.
+    pub ahead: usize,
+    /// When its turn comes at the earliest, if that is known.
+    pub until: Option<Time>,
+}
+
+/// Hears of a call that waits for its turn; shown live, never stored.
+pub type Notice = Arc<dyn Fn(&Queued) + Send + Sync>;
+
 /// A model provider, or several behind one door: `request.model` says which.
 pub trait Model: Send + Sync {
     /// Performs one call. Dropping the future cancels it. Retries are the core's: one call here is one request.
     fn call<'a>(&'a self, who: &'a Who, request: &'a Request, delta: Delta)
     -> Pending<'a, Result<Reply, ModelFailure>>;
+    /// As [`Model::call`]; `queued` hears of it when the call has to wait for its turn first. A provider without limits has
+    /// nothing to say; whoever wraps one passes this on.
+    fn call_in_turn<'a>(
+        &'a self,
+        who: &'a Who,
+        request: &'a Request,
+        delta: Delta,
+        queued: Notice,
+    ) -> Pending<'a, Result<Reply, ModelFailure>> {
+        drop(queued);
+        self.call(who, request, delta)
+    }
 }
 
 /// The tools of a workspace.

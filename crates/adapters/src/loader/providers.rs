@@ -187,10 +187,19 @@ impl Both<'_> {
             idle: idle.or(u_idle).unwrap_or(default.idle),
             total: total.or(u_total).unwrap_or(default.total),
         };
-        let concurrency = self.project.concurrency.or(self.user.concurrency);
-        let limits = concurrency.map_or_else(Limits::default, |concurrency| Limits { concurrency });
+        let limits = self.limits();
         let kind = facts.kind;
         Some(Provider { kind, base_url, base_url_from, api_key_env, headers, body, script: None, timeout, limits })
+    }
+
+    /// Each limit: the project's word before the person's.
+    fn limits(&self) -> Limits {
+        let (ours, theirs) = (&self.project, &self.user);
+        Limits {
+            concurrency: ours.concurrency.or(theirs.concurrency).unwrap_or(Limits::default().concurrency),
+            requests_per_minute: ours.requests_per_minute.or(theirs.requests_per_minute),
+            tokens_per_minute: ours.tokens_per_minute.or(theirs.tokens_per_minute),
+        }
     }
 
     fn scripted(
@@ -219,7 +228,6 @@ impl Both<'_> {
             });
             return None;
         }
-        let concurrency = self.project.concurrency.or(self.user.concurrency);
         Some(Provider {
             kind: ProviderKind::Scripted,
             base_url: String::new(),
@@ -229,7 +237,7 @@ impl Both<'_> {
             body: serde_json::Map::new(),
             script: Some(script),
             timeout: Timeouts::default(),
-            limits: concurrency.map_or_else(Limits::default, |concurrency| Limits { concurrency }),
+            limits: self.limits(),
         })
     }
 }

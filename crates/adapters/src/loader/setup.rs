@@ -55,16 +55,22 @@ impl Default for Timeouts {
     }
 }
 
-/// How much of a provider is used at once.
+/// How much of a provider is used at once and in a minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Calls at the same time.
     pub concurrency: u32,
+    /// Requests in any minute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests_per_minute: Option<u64>,
+    /// Tokens in any minute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_per_minute: Option<u64>,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { concurrency: 8 }
+        Limits { concurrency: 8, requests_per_minute: None, tokens_per_minute: None }
     }
 }
 

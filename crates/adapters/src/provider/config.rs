@@ -25,6 +25,9 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Config {
+    /// The name before the colon of `provider:model`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
     /// The protocol.
     pub kind: Kind,
     /// The address, `/v1` included; a final `/` makes no difference.
@@ -52,6 +55,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
+            name: String::new(),
             kind: Kind::Openai,
             base_url: "https://api.openai.com/v1".to_string(),
             api_key_env: None,
@@ -95,17 +99,24 @@ impl Default for Timeouts {
     }
 }
 
-/// How much a provider is asked at once.
+/// How much a provider is asked at once and in a minute, by all of the process. Calls over it wait; their time-outs begin
+/// when they no longer do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
-    /// Calls at the same time; further ones wait. Their time-outs begin when they no longer do.
+    /// Calls at the same time.
     pub concurrency: usize,
+    /// Requests in any minute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests_per_minute: Option<u64>,
+    /// Tokens in any minute: what a call may use at most while it is under way, then what it used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_per_minute: Option<u64>,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { concurrency: 8 }
+        Limits { concurrency: 8, requests_per_minute: None, tokens_per_minute: None }
     }
 }
 

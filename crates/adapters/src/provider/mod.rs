@@ -5,6 +5,7 @@
 
 mod config;
 mod gemini;
+mod limit;
 mod ollama;
 mod openai;
 mod overlay;
@@ -16,6 +17,7 @@ mod wire;
 
 pub use config::{Config, ConfigError, Kind, Limits, Timeouts};
 pub use deputize_runtime::secret::Secret;
+pub use limit::Limiters;
 pub use router::Router;
 pub use scripted::Scripted;
 
@@ -32,11 +34,31 @@ use wire::Http;
 
 /// Makes the provider that a configuration describes; `folder` is what a script's path is relative to.
 ///
-/// The caller decides whether `key` may go to this address; here it is sent wherever `base_url` points.
+/// The caller decides whether `key` may go to this address; here it is sent wherever `base_url` points. The limits hold for
+/// the whole process: [`build_within`] takes another register.
 ///
 /// # Errors
 /// The address, a header, the extra body or the script cannot be used; the text says which and what to write.
 pub fn build(config: &Config, key: Option<Secret>, folder: &Path) -> Result<Arc<dyn Model>, ConfigError> {
+    build_within(config, key, folder, Limiters::process())
+}
+
+/// As [`build`], under the limits of a register of the caller's.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_within(
+    config: &Config,
+    key: Option<Secret>,
+    folder: &Path,
+    limiters: &Limiters,
+) -> Result<Arc<dyn Model>, ConfigError> {
+    let model = unlimited(config, key, folder)?;
+    // A script has no server that could be asked too much.
+    Ok(if config.kind == Kind::Scripted { model } else { limiters.limit(config, model) })
+}
+
+fn unlimited(config: &Config, key: Option<Secret>, folder: &Path) -> Result<Arc<dyn Model>, ConfigError> {
     match config.kind {
         Kind::Openai => Ok(Arc::new(Http::<Chat>::new(config, key)?)),
         Kind::Gemini => Ok(Arc::new(Http::<Generate>::new(config, key)?)),

@@ -4,7 +4,7 @@ use super::redact::redact;
 use deputize_core::code;
 use deputize_core::message::Request;
 use deputize_core::step::Failure;
-use deputize_runtime::port::{Delta, Model, ModelFailure, Pending, Reply, Who};
+use deputize_runtime::port::{Delta, Model, ModelFailure, Notice, Pending, Reply, Who};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -35,8 +35,17 @@ impl Model for Router {
         request: &'a Request,
         delta: Delta,
     ) -> Pending<'a, Result<Reply, ModelFailure>> {
+        self.call_in_turn(who, request, delta, Arc::new(|_| {}))
+    }
+    fn call_in_turn<'a>(
+        &'a self,
+        who: &'a Who,
+        request: &'a Request,
+        delta: Delta,
+        queued: Notice,
+    ) -> Pending<'a, Result<Reply, ModelFailure>> {
         match self.providers.get(request.model.provider()) {
-            Some(provider) => provider.call(who, request, delta),
+            Some(provider) => provider.call_in_turn(who, request, delta, queued),
             None => Box::pin(async move { Err(self.unknown(request).into()) }),
         }
     }

@@ -3,5 +3,6 @@
 
 mod conformance;
 mod errors;
+mod limits;
 mod mock;
 mod support;

@@ -2,9 +2,10 @@
 
 use deputize_adapters::mock::{Options, Play, Server};
 use deputize_adapters::provider::scripted::Script;
-use deputize_adapters::provider::{Config, ConfigError, Secret, build};
+use deputize_adapters::provider::{Config, ConfigError, Limiters, Secret, build_within};
 use deputize_core::id::{AgentName, AgentPath, Label, ModelName, RunId, ToolName};
 use deputize_core::message::{Message, Request, SentCall, ToolOffer};
+use deputize_runtime::TokioClock;
 use deputize_runtime::port::{Model, ModelFailure, Reply, Who};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -60,9 +61,10 @@ pub(crate) fn config(base_url: String, stream: bool) -> Config {
     Config { base_url, headers: headers.into(), streaming, ..Config::default() }
 }
 
-/// The provider of these settings.
+/// The provider of these settings, alone: no test waits for a gate that another one has closed.
 pub(crate) fn made(config: &Config, key: Option<Secret>) -> Result<Arc<dyn Model>, ConfigError> {
-    build(config, key, std::path::Path::new("."))
+    let alone = Limiters::new(Arc::new(TokioClock::system()));
+    build_within(config, key, std::path::Path::new("."), &alone)
 }
 
 pub(crate) async fn server(script: &str) -> Server {

@@ -1,7 +1,7 @@
 //! Models behind an address: which one is found, what is said when there is none or the wrong one.
 
 use crate::common::{Place, id};
-use deputize_adapters::mock::{Options, Play, Server};
+use deputize_adapters::mock::{Asked, Options, Play, Server};
 use deputize_adapters::provider::scripted::{Fault, Line};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -16,10 +16,14 @@ struct Mock {
 }
 
 fn mock(models: &[&str], line: Line) -> Mock {
+    playing(models, Play::function(move |_| line.clone()))
+}
+
+fn playing(models: &[&str], play: Play) -> Mock {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let models = models.iter().map(|m| m.to_string()).collect();
     let options = Options { models, ..Options::default() };
-    let server = runtime.block_on(Server::start(Play::function(move |_| line.clone()), options)).unwrap();
+    let server = runtime.block_on(Server::start(play, options)).unwrap();
     Mock { server, _runtime: runtime }
 }
 
@@ -211,4 +215,37 @@ fn a_key_does_not_follow_a_project() {
     place.write("deputize.yaml", &format!("root: solo\nproviders: {{openai: {{base_url: '{url}'}}}}\n"));
     place.json(&["run", "x"]).exits(0);
     assert!(!mock.server.requests().iter().any(|r| r.headers.contains_key("authorization")));
+}
+
+// The first of two children is answered only when the second has said that it waits.
+#[test]
+fn a_call_that_waits_for_its_turn_is_said() {
+    let (open, gate) = std::sync::mpsc::channel::<()>();
+    let gate = std::sync::Mutex::new(gate);
+    let answer = move |asked: &Asked| {
+        if asked.path == "lead" && asked.step == "t1" {
+            let mut line = Line::call("delegate", json!({"agent": "reader", "objective": "read"}));
+            line.calls.extend(line.calls.clone());
+            return line;
+        }
+        if asked.path != "lead" {
+            gate.lock().unwrap().recv_timeout(std::time::Duration::from_secs(30)).unwrap();
+        }
+        Line::say("done")
+    };
+    let mock = playing(&["only"], Play::function(answer));
+    let place = Place::empty();
+    let address = mock.server.base_url();
+    place.write(
+        "deputize.yaml",
+        &format!("profile: assisted\nroot: lead\nroles: {{default: 'lab:only'}}\nproviders: {{lab: {{kind: openai, base_url: '{address}', headers: {{x-agent-path: '{{path}}'}}, limits: {{concurrency: 1}}}}}}\n"),
+    );
+    place.agent("lead", "agents: [reader]\n");
+    place.agent("reader", "tools: [read_file]\n");
+    let mut running = place.start(&["run", "go"]);
+    let line = running.until("queued for lab");
+    assert!(line.starts_with("lead/reader") && line.contains("t1  queued for lab"), "{line}");
+    open.send(()).unwrap();
+    open.send(()).unwrap();
+    running.end().exits(0);
 }

@@ -81,6 +81,10 @@ pub struct ProviderSpec {
     pub retry: Option<RetryPolicy>,
     /// Calls at once.
     pub concurrency: Option<u32>,
+    /// Requests in any minute.
+    pub requests_per_minute: Option<u64>,
+    /// Tokens in any minute.
+    pub tokens_per_minute: Option<u64>,
 }
 
 /// What a file says of budgets.

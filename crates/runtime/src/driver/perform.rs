@@ -2,7 +2,7 @@
 
 use super::{Driver, Landed, World};
 use crate::live::Live;
-use crate::port::{Delta, Who};
+use crate::port::{Delta, Notice, Who};
 use deputize_core::budget::Spend;
 use deputize_core::code;
 use deputize_core::context;
@@ -60,7 +60,8 @@ impl Driver {
                     return self.abandon(run, code::RUN_DIVERGED, why);
                 };
                 let role = node.state.started().and_then(|s| s.role.clone());
-                tokio::spawn(model(world, report, request, role, self.delta(run, label)))
+                let ears = (self.delta(run, label), self.notice(&report.who));
+                tokio::spawn(model(world, report, request, role, ears))
             }
             Ask::Tool { name, arguments, .. } => {
                 let limit = self.team.tool_timeout.by_tool.get(name).copied().unwrap_or(self.team.tool_timeout.default);
@@ -85,6 +86,15 @@ impl Driver {
             drop(live.send(Live::Delta { run: run.clone(), label: label.clone(), text: Arc::from(text) }));
         })
     }
+
+    fn notice(&self, who: &Who) -> Notice {
+        let (live, who) = (self.live.clone(), who.clone());
+        Arc::new(move |queued| {
+            let Who { run, path, label, .. } = who.clone();
+            // Fails only when nobody watches.
+            drop(live.send(Live::Queued { run, path, label, queued: queued.clone() }));
+        })
+    }
 }
 
 /// The outcome of some work, or that it broke down. The port is called inside, so that one that breaks down before it has
@@ -93,8 +103,8 @@ async fn guarded<T>(work: impl Future<Output = T>) -> Result<T, Box<dyn Any + Se
     AssertUnwindSafe(work).catch_unwind().await
 }
 
-async fn model(world: World, report: Report, request: Request, role: Option<String>, delta: Delta) {
-    let call = guarded(async { world.model.call(&report.who, &request, delta).await }).await;
+async fn model(world: World, report: Report, request: Request, role: Option<String>, (delta, queued): (Delta, Notice)) {
+    let call = guarded(async { world.model.call_in_turn(&report.who, &request, delta, queued).await }).await;
     let spent = |usage: Usage| spend(role.as_deref(), &request.model, usage);
     let (delivery, spent) = match call {
         Ok(Ok(reply)) => (Delivery::Product(Product::Turn(Arc::new(reply.turn))), spent(reply.usage)),

@@ -2,8 +2,11 @@
 
 use deputize_core::event::Event;
 use deputize_core::message::Message;
+use deputize_core::message::Request;
 use deputize_core::summary::Terminal;
 use deputize_runtime::Live;
+use deputize_runtime::port::{Delta, Model, ModelFailure, Notice, Pending, Queued, Reply, Who};
+use deputize_runtime::secret::Redactor;
 use deputize_testkit::{Stage, team};
 
 /// A lead that hands out ten tasks in one turn, each of which takes 1,000 ms.
@@ -122,8 +125,52 @@ async fn observers_see_every_event_in_order_and_text_as_it_is_said() {
         match item {
             Live::Event { record, .. } => seqs.push(record.seq),
             Live::Delta { text, .. } => said.push_str(&text),
+            Live::Queued { .. } => {}
         }
     }
     assert_eq!(seqs, (0..stage.log("r").await.len() as u64).collect::<Vec<_>>());
     assert_eq!(said, "one two three four");
+}
+
+/// A provider at which every call has to wait for its turn first.
+struct Busy(std::sync::Arc<dyn Model>);
+
+impl Model for Busy {
+    fn call<'a>(
+        &'a self,
+        who: &'a Who,
+        request: &'a Request,
+        delta: Delta,
+    ) -> Pending<'a, Result<Reply, ModelFailure>> {
+        self.0.call(who, request, delta)
+    }
+    fn call_in_turn<'a>(
+        &'a self,
+        who: &'a Who,
+        request: &'a Request,
+        delta: Delta,
+        queued: Notice,
+    ) -> Pending<'a, Result<Reply, ModelFailure>> {
+        queued(&Queued { provider: "busybox".into(), ahead: 2, until: None });
+        self.call(who, request, delta)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn observers_see_a_call_that_waits_for_its_turn_and_the_log_does_not_know() {
+    let stage = Stage::new(team(&[("solo", &[])]), "  solo:\n    - text: at last\n");
+    let mut world = stage.world();
+    world.model = std::sync::Arc::new(Busy(world.model));
+    let world = world.guarded(&Redactor::default());
+    let ready = stage.ready_on(world).await.unwrap();
+    let mut live = ready.watch();
+    deputize_testkit::stage::finished(ready.run().await);
+    let mut waited = Vec::new();
+    while let Ok(item) = live.try_recv() {
+        if let Live::Queued { path, label, queued, .. } = item {
+            waited.push(format!("{path} {label} {} {}", queued.provider, queued.ahead));
+        }
+    }
+    assert_eq!(waited, ["solo t1 busybox 2"]);
+    assert!(stage.log("r").await.iter().all(|record| !format!("{record:?}").contains("busybox")));
 }

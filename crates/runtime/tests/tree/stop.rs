@@ -222,7 +222,7 @@ async fn a_step_is_started_only_when_its_run_has_a_slot() {
             Live::Event { path, record, .. } => {
                 path.as_str() == "lead/worker#1" && matches!(record.event, Event::StepStarted(_))
             }
-            Live::Delta { .. } => false,
+            Live::Delta { .. } | Live::Queued { .. } => false,
         };
         while !calling(&live.recv().await.unwrap()) {}
         handle.kill();

@@ -31,7 +31,6 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use stream::{Frames, Reader};
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 /// How much of an error's body is read: enough for any message.
@@ -105,7 +104,6 @@ pub(super) struct Http<P> {
     body: Map<String, Value>,
     times: Timeouts,
     streaming: BTreeMap<String, bool>,
-    slots: Semaphore,
     secrets: Vec<Secret>,
 }
 
@@ -131,7 +129,6 @@ impl<P: Protocol> Http<P> {
             body: config.body.clone(),
             times: config.timeouts,
             streaming: config.streaming.clone(),
-            slots: Semaphore::new(config.limits.concurrency.clamp(1, Semaphore::MAX_PERMITS)),
             secrets,
         })
     }
@@ -141,8 +138,6 @@ impl<P: Protocol> Http<P> {
         let stream = self.streaming.get(model).copied().unwrap_or(true);
         let body = self.protocol.body(&Asking { request, stream, extra: &self.body });
         let body = body.map_err(|e| self.clean(Failure::fixed(code::MODEL_REQUEST, e.to_string())))?;
-        // The semaphore is never closed; if it were, going on without a slot would do no harm.
-        let _slot = self.slots.acquire().await.ok();
         let mut answer = self.protocol.answer(request, body.len(), delta);
         let url = self.protocol.url(&self.base, model, stream);
         let address = address::shown(&url);

@@ -56,6 +56,9 @@ impl Decoder {
         if let Some(field) = fields.take(self, "limits") {
             let mut inner = self.fields(&field, "providers.NAME.limits");
             spec.concurrency = inner.take(self, "concurrency").and_then(|f| self.whole(&f));
+            let mut count = |key| inner.take(self, key).and_then(|f| self.count(&f));
+            spec.requests_per_minute = count("requests_per_minute");
+            spec.tokens_per_minute = count("tokens_per_minute");
         }
         spec
     }

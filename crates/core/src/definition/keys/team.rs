@@ -28,10 +28,10 @@ keys! { Team:
     Here "providers.NAME.retry.delay", "duration", "500ms", "providers: {openai: {retry: {delay: 1s}}}", "First delay; it doubles.";
     Here "providers.NAME.retry.cap", "duration", "30s", "providers: {openai: {retry: {cap: 10s}}}", "Longest delay.";
     Here "providers.NAME.retry.total", "duration", "5m", "providers: {openai: {retry: {total: 1m}}}", "Longest time to the start of the last attempt; Retry-After is obeyed within it.";
-    Here "providers.NAME.limits", "map", "see its keys", "providers: {openai: {limits: {concurrency: 2}}}", "How much of the provider is used at once.";
+    Here "providers.NAME.limits", "map", "see its keys", "providers: {openai: {limits: {concurrency: 2}}}", "How much of the provider the whole process uses; calls over it wait in order, and their time-outs begin afterwards.";
     Here "providers.NAME.limits.concurrency", "integer", "8", "providers: {openai: {limits: {concurrency: 2}}}", "Calls at the same time.";
-    Later "providers.NAME.limits.requests_per_minute", "count", "none", "providers: {openai: {limits: {requests_per_minute: 60}}}", "Requests a minute.";
-    Later "providers.NAME.limits.tokens_per_minute", "count", "none", "providers: {openai: {limits: {tokens_per_minute: 100k}}}", "Tokens a minute.";
+    Here "providers.NAME.limits.requests_per_minute", "count", "none", "providers: {openai: {limits: {requests_per_minute: 60}}}", "Requests in any minute; further ones wait.";
+    Here "providers.NAME.limits.tokens_per_minute", "count", "none", "providers: {openai: {limits: {tokens_per_minute: 100k}}}", "Tokens in any minute: what a call may use at most while it is under way, then what it used.";
     Here "roles", "map of role to `provider:model`", "`default` is found, another unset role is `default`", "roles: {fast: \"openai:small\"}", "The models behind the roles.";
     Here "roles.default", "`provider:model`", "found: environment, then servers on this machine", "roles: {default: \"openai:large\"}", "The model of agents that name none.";
     Here "roles.fast", "`provider:model`", "`default`", "roles: {fast: \"openai:small\"}", "A cheap model.";
