@@ -2,6 +2,7 @@
 //! run trees on. Never shipped, and owns nothing that a shipped crate needs.
 #![expect(clippy::panic, reason = "a broken stage must stop its test at once, with the reason")]
 
+pub mod fuzz;
 pub mod stage;
 pub mod store;
 pub mod toys;
