@@ -44,6 +44,8 @@ impl GuardedModel {
         Cow::Owned(request)
     }
     fn turn(&self, turn: &mut Turn) {
+        // Reasoning may be signed, so it cannot be changed: one that holds a secret is not kept at all.
+        turn.reasoning.take_if(|reasoning| reasoning.blocks.iter().any(|block| self.redactor.finds_in(block)));
         // Reasoning is signed: it goes back as it came, or not at all.
         if turn.reasoning.iter().flat_map(|r| &r.blocks).any(|block| self.redactor.finds_in(block)) {
             turn.reasoning = None;
@@ -185,3 +187,6 @@ impl Tools for GuardedTools {
         self.inner.exists(path)
     }
 }
+
+#[cfg(test)]
+mod tests;

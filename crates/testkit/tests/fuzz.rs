@@ -2,7 +2,7 @@
 //! change number and seed; a finding prints the seed and the number that lead to it again.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-use deputize_testkit::fuzz::{FrontMatter, Mutator, event};
+use deputize_testkit::fuzz::{FrontMatter, Mutator, event, sse};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -52,7 +52,7 @@ fn events() {
         "[[[[",
         "{\"a\":",
     ];
-    feed(corpus, &words, 60_000, event);
+    feed(corpus, &words, 300_000, event);
 }
 
 // covers X-15, X-16
@@ -77,5 +77,19 @@ fn front_matter() {
         "? ",
         "- ",
     ];
-    feed(files("adapters/tests/fixtures/agent-files", "md"), &words, 30_000, |input| target.check(input));
+    feed(files("adapters/tests/fixtures/agent-files", "md"), &words, 15_000, |input| target.check(input));
+}
+
+// covers X-06
+#[test]
+fn server_sent_events() {
+    let corpus = [
+        "\u{3}data: {\"choices\":[{\"delta\":{\"content\":\"h\u{e9}llo\"}}]}\n\ndata: [DONE]\n\n",
+        "\u{1}: comment\r\n\r\nevent: message_start\r\ndata: {\"type\":\"message_start\"}\r\n\r\n",
+        "\u{7}\u{feff}data: a\ndata: b\n\nid: 1\nretry: 5\n\ndata:c\r\rdata\n\n",
+        "\u{5}data: {\"text\":\"\u{1f600}\"}\n\n: ping\n\ndata: cut off",
+    ];
+    let corpus = corpus.map(|text| text.as_bytes().to_vec()).to_vec();
+    let words = ["data: ", "data:", "\n\n", "\r\n", "\r", ": ", "[DONE]", "\u{feff}", "event: x\n"];
+    feed(corpus, &words, 400_000, sse);
 }

@@ -20,6 +20,7 @@ pub use deputize_runtime::secret::Secret;
 pub use limit::Limiters;
 pub use router::Router;
 pub use scripted::Scripted;
+pub use wire::Sse;
 
 pub(crate) use tokens::estimate;
 

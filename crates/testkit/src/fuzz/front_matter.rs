@@ -55,8 +55,7 @@ impl FrontMatter {
         let text = String::from_utf8_lossy(bytes);
         let narrowed = narrowing(&text);
         let said = about.iter().any(|m| m.text.to_lowercase().contains("tools"));
-        let inherits = serde_json::to_value(agent)
-            .is_ok_and(|a| a["tools"].is_null() && a["disallowed"].as_array().is_none_or(Vec::is_empty));
+        let inherits = agent.tools.is_null() && agent.disallowed.is_empty();
         assert!(
             narrowed.is_none() || !inherits || said,
             "line {narrowed:?} narrows the tools and was lost without a word"

@@ -4,7 +4,9 @@
 mod event;
 mod front_matter;
 mod mutate;
+mod sse;
 
 pub use event::event;
 pub use front_matter::FrontMatter;
 pub use mutate::Mutator;
+pub use sse::sse;

@@ -12,6 +12,8 @@ mod sse;
 mod stream;
 mod tally;
 
+pub use sse::Sse;
+
 pub(super) use address::{Base, credential};
 pub(super) use ask::{ask, base, list_models};
 pub(super) use read::{arguments, count, read};

@@ -1,8 +1,10 @@
 //! Server-sent events out of a stream of bytes that may be cut anywhere. Knows nothing of what the events mean.
 
 /// The parser's state between two pieces: the line and the event that are not complete yet.
+///
+/// Source: WHATWG HTML, "Server-sent events", of which only `data` is used.
 #[derive(Debug, Default)]
-pub(super) struct Sse {
+pub struct Sse {
     line: Vec<u8>,
     data: Option<String>,
     /// The last piece ended in CR, whose LF may come with the next.
@@ -12,7 +14,7 @@ pub(super) struct Sse {
 
 impl Sse {
     /// Takes a piece in; gives the data of every event that it completes.
-    pub(super) fn push(&mut self, piece: &[u8]) -> Vec<String> {
+    pub fn push(&mut self, piece: &[u8]) -> Vec<String> {
         let mut events = Vec::new();
         let mut rest = piece;
         if self.after_cr && !rest.is_empty() {
@@ -40,7 +42,7 @@ impl Sse {
     }
 
     /// The stream is at its end: what it left without the closing blank line.
-    pub(super) fn finish(mut self) -> Option<String> {
+    pub fn finish(mut self) -> Option<String> {
         let before = self.end_of_line();
         before.or_else(|| self.data.take())
     }
