@@ -110,7 +110,9 @@ fn protected(ambient: &Ambient, agents: &[Listing], setup: &Setup) -> Vec<PathBu
     let folders = files.iter().filter_map(|f| f.parent()).filter(|f| *f != project && *f != setup.workspace);
     let folders: BTreeSet<PathBuf> = folders.map(Path::to_path_buf).collect();
     let own = ["deputize.yaml", "AGENTS.md"].map(|name| project.join(name));
-    files.into_iter().chain(folders).chain(own).collect()
+    // Who writes a script answers for the model.
+    let scripts = setup.providers.values().filter_map(|provider| provider.script.clone());
+    files.into_iter().chain(folders).chain(own).chain(scripts).collect()
 }
 
 /// All errors at once for the person, the first one for the machine.

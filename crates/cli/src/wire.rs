@@ -6,7 +6,7 @@ use crate::inert;
 use crate::stored::Stored;
 use deputize_adapters::ids::RandomIds;
 use deputize_adapters::loader::{self, Origin, Provider, ProviderKind, Setup};
-use deputize_adapters::provider::{self, Config, Kind, Limits, Router, Secret, Timeouts};
+use deputize_adapters::provider::{self, Config, ConfigError, Kind, Limits, Router, Secret, Timeouts};
 use deputize_adapters::store::lock::TreeLock;
 use deputize_adapters::store::sqlite::{self, SqliteStore};
 use deputize_adapters::tool::{BUILTIN, Builtin, FileTools};
@@ -109,6 +109,16 @@ fn models(setup: &Setup, ambient: &Ambient) -> Result<BTreeMap<String, Arc<dyn M
         built.insert(name.clone(), model);
     }
     Ok(built)
+}
+
+/// What keeps providers of a setup from being made, whether a run would use them or not.
+pub(crate) fn provider_faults(setup: &Setup, ambient: &Ambient) -> Vec<(String, ConfigError)> {
+    let there = |settings: &Provider| settings.script.as_ref().is_none_or(|script| script.is_file());
+    let fault = |(name, settings): (&String, &Provider)| {
+        let made = provider::build(&config(setup, name, settings), None, &ambient.cwd);
+        made.err().map(|e| (name.clone(), e))
+    };
+    setup.providers.iter().filter(|(_, settings)| there(settings)).filter_map(fault).collect()
 }
 
 /// The public address of a provider answers nobody without a key: better said before the run exists.

@@ -13,9 +13,6 @@ use deputize_core::id::{AgentName, ToolName};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
-/// More agents in one list than a model chooses well from; the default cap on children.
-const MANY: usize = 20;
-
 /// Where an agent stands in the tree: on the shortest way from the root.
 #[derive(Clone, Debug)]
 pub(super) struct Stand {
@@ -82,16 +79,21 @@ pub(super) fn lint(team: &Team, agents: &Agents, stands: &BTreeMap<AgentName, St
                 findings.push(at(Level::Warning, "task_type.shared", text));
             }
         }
-        defaults(agent, &held(team, stands, agent), findings);
-    }
-    for agent in agents.loaded.iter().filter(|a| a.spec.definition.agents.len() > MANY) {
-        let count = agent.spec.definition.agents.len();
-        let text = format!("`{}` chooses among {count} agents; beyond {MANY} models choose badly", agent.name());
-        let message = Message::new(Level::Warning, "agent.many", text);
-        findings.push(match agent.path {
-            Some(_) => message.file(&agent.file).at(agent.name_at()),
-            None => message,
-        });
+        let held = held(team, stands, agent);
+        let asks = definition.tools == ToolChoice::All
+            || matches!(&definition.tools, ToolChoice::Listed(list) if !list.is_empty());
+        if asks && held.tools.is_empty() && !team.ceiling.is_empty() {
+            let text = format!(
+                "`{}` names tools and may call none: whoever delegates to it may pass none of them on",
+                agent.name()
+            );
+            findings.push(at(Level::Warning, "tools.none_left", text));
+        }
+        if definition.grant.is_some() && definition.agents.is_empty() {
+            let text = format!("`grant` of `{}` has no effect: it delegates to nobody", agent.name());
+            findings.push(at(Level::Warning, "key.no_effect", text));
+        }
+        defaults(agent, &held, findings);
     }
 }
 

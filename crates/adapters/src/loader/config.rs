@@ -10,7 +10,9 @@ use deputize_core::definition::decode::{self, NOT_POSITIVE, Whose, amount};
 use deputize_core::definition::keys::File;
 use deputize_core::definition::message::{Level, Message};
 use deputize_core::definition::nearest::nearest;
+use deputize_core::definition::node::{Kind, Node, Place};
 use deputize_core::definition::spec::{BudgetSpec, TeamSpec};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A configuration and the file it came from.
@@ -25,6 +27,25 @@ pub(super) struct Config {
     pub(super) bad: bool,
     /// Whether parts of it could not be read at all.
     pub(super) holes: bool,
+    /// Where each of its keys stands, by path.
+    pub(super) places: BTreeMap<String, Place>,
+}
+
+impl Config {
+    /// Every key with its file and place.
+    pub(super) fn located(&self) -> BTreeMap<String, (String, Place)> {
+        self.places.iter().map(|(path, at)| (path.clone(), (self.file.clone(), *at))).collect()
+    }
+}
+
+/// Adds the places of all keys of a map, and of the maps in it.
+fn places(node: &Node, above: &str, out: &mut BTreeMap<String, Place>) {
+    let Kind::Map(entries) = &node.kind else { return };
+    for entry in entries {
+        let path = if above.is_empty() { entry.key.clone() } else { format!("{above}.{}", entry.key) };
+        places(&entry.value, &path, out);
+        out.insert(path, entry.at);
+    }
 }
 
 /// Reads one configuration; what is wrong is in the findings.
@@ -47,7 +68,9 @@ pub(super) fn read(path: &Path, whose: Whose, findings: &mut Findings) -> Config
     let messages: Vec<Message> = faults.into_iter().chain(decoded.messages).collect();
     let bad = messages.iter().any(|m| m.level == Level::Error);
     findings.extend(&file, messages);
-    Config { spec: decoded.spec, file, folder, bad, holes }
+    let mut config = Config { spec: decoded.spec, file, folder, bad, holes, places: BTreeMap::new() };
+    places(&node, "", &mut config.places);
+    config
 }
 
 /// The person's own configuration, if there is one.

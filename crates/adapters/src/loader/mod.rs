@@ -5,6 +5,7 @@
 mod agents;
 mod assemble;
 mod check;
+mod choices;
 mod config;
 mod dialect;
 mod files;
@@ -80,7 +81,10 @@ pub fn load(request: &LoadRequest) -> Loaded {
     only_what_is_sure(&config, &user, &agents, &mut findings);
     let file = project.config.as_ref().map(|_| config.file.as_str());
     findings.settle(&config.spec.check, file);
-    let mut loaded = Loaded { setup: None, messages: findings.messages, agents: listings, sources: findings.sources };
+    let mut places = user.located();
+    places.extend(config.located());
+    let Findings { messages, sources, .. } = findings;
+    let mut loaded = Loaded { setup: None, messages, agents: listings, sources, places };
     if request.purpose == Purpose::Check {
         only_named(&mut loaded, &project, &config, &request.cwd);
     }
@@ -137,6 +141,7 @@ fn assemble(
         purpose: request.purpose,
     };
     let root = root::choose(&wishes, agents, findings);
+    tools::timed(&catalog, config, findings);
     let providers = providers::merge(request, config, user, findings);
     let models = models::merge(request, config, user, &providers, findings);
     models::check(agents, &models, &providers, findings);
@@ -166,13 +171,15 @@ fn assemble(
     }
     let stands = check::stands(&team);
     check::lint(&team, agents, &stands, findings);
+    choices::lint(&team, agents, findings);
+    choices::deep(&team, config, findings);
     let listings = check::listings(&team, agents, &stands);
     report::profile(profile, foreign, findings);
     if foreign {
         report::foreign(agents, &catalog, &team.permissions, &team.budget, findings);
     }
     let shown = findings.shown(&project.folder);
-    let store = world::store(config, user);
+    let store = world::store(config, user, findings);
     let setup = world::workspace(request, config, findings).zip(root).map(|(workspace, _)| Setup {
         team,
         providers: providers.all,

@@ -28,6 +28,11 @@ pub(super) fn permissions(
         findings.push(Message::new(Level::Error, "flag.unsupported", text));
     }
     if !foreign {
+        if write {
+            let text =
+                "`--allow write` has no effect: this folder has a deputize.yaml, whose `tools` say what agents may do";
+            findings.push(Message::new(Level::Warning, "flag.no_effect", text));
+        }
         return BTreeMap::new();
     }
     let writing = if write { Permission::Allow } else { Permission::Ask };

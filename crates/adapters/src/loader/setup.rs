@@ -3,6 +3,7 @@
 
 use deputize_core::definition::Team;
 use deputize_core::definition::message::{Level, Message};
+use deputize_core::definition::node::Place;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -181,6 +182,8 @@ pub struct Loaded {
     pub agents: Vec<Listing>,
     /// Texts of the files that messages point into, by the name that the messages use.
     pub sources: BTreeMap<String, String>,
+    /// File and place of every key of the configurations, by its path; the project's where both have it.
+    pub places: BTreeMap<String, (String, Place)>,
 }
 
 impl Loaded {

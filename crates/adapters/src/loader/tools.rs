@@ -1,5 +1,6 @@
 //! Names of tools in files: our own, and those of other products, in one table.
 
+use super::config::Config;
 use super::findings::Findings;
 use super::tool_names::FOREIGN;
 use deputize_core::definition::decode::entry_parts;
@@ -52,6 +53,10 @@ impl<'a> Catalog<'a> {
         let elsewhere =
             FOREIGN.iter().filter(|(name, _)| fits(pattern, name)).flat_map(|(_, ours)| ours.iter().copied());
         own.filter(|name| fits(pattern, name)).chain(elsewhere).map(str::to_string).collect()
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.specs.iter().map(|s| s.name.as_str().to_string()).collect()
     }
 
     /// What a name without brackets means: exactly, else without case, `-` and `_`.
@@ -145,6 +150,9 @@ pub(super) fn resolve(
                 continue;
             }
         };
+        if meant.is_empty() {
+            say(Level::Info, "tool.no_counterpart", format!("`{}` matches no tool here", entry.value));
+        }
         for name in meant {
             let outside = ceiling.is_some_and(|c| c.iter().all(|t| t.as_str() != name));
             if place == In::Given && !catalog.has(&name) {
@@ -183,4 +191,26 @@ fn missing(meaning: &Meaning, written: &str) -> (Level, &'static str, String) {
             (Level::Warning, "tool.unknown", format!("there is no tool `{written}`"))
         }
     }
+}
+
+/// Complains about time limits of tools that are none: a limit that never holds is worse than none.
+pub(super) fn timed(catalog: &Catalog<'_>, config: &Config, findings: &mut Findings) {
+    let Some(timeouts) = &config.spec.tool_timeout else { return };
+    for tool in timeouts.by_tool.keys().map(ToolName::as_str) {
+        if catalog.has(tool) || ELSEWHERE.contains(&tool) {
+            continue;
+        }
+        let text = format!("`tool_timeout`: there is no tool `{tool}`");
+        let at = config.places.get(&format!("tool_timeout.{tool}")).copied().unwrap_or_default();
+        let message = Message::new(Level::Error, "tool.unknown", text).file(&config.file).at(at);
+        findings.push(match catalog.meaning(tool) {
+            Meaning::Tools(ours) => message.hint(format!("write {}", quoted(&ours))),
+            Meaning::Unknown(Some(near)) => message.hint(format!("did you mean `{near}`?")),
+            _ => message.hint(format!("the tools are {}", quoted(&catalog.names()))),
+        });
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
 }

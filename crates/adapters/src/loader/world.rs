@@ -88,8 +88,30 @@ fn inside(project: &Project, path: &Path) -> Result<(), Message> {
 }
 
 /// Where logs are kept; the project's word before the person's.
-pub(super) fn store(project: &Config, user: &Config) -> StoreChoice {
-    let path_of = |c: &Config| c.spec.store_path.as_ref().map(|p| paths::join(&c.folder, &p.value));
+pub(super) fn store(project: &Config, user: &Config, findings: &mut Findings) -> StoreChoice {
+    let path_of = |config: &Config, findings: &mut Findings| {
+        let written = config.spec.store_path.as_ref()?;
+        let path = paths::join(&config.folder, &written.value);
+        if let Some(why) = no_store(&written.value, &path) {
+            let text = format!("`store.path: {}`: {why}", written.value);
+            let message = Message::new(Level::Error, "store.path", text).file(&config.file).at(written.at);
+            findings.push(message.hint("name a file, such as `logs/store.sqlite3`; it is made when it is not there"));
+        }
+        Some(path)
+    };
+    let (own, theirs) = (path_of(project, findings), path_of(user, findings));
     let lazy = project.spec.store_lazy.or(user.spec.store_lazy).unwrap_or_default();
-    StoreChoice { path: path_of(project).or_else(|| path_of(user)), sync: if lazy { Sync::Normal } else { Sync::Full } }
+    StoreChoice { path: own.or(theirs), sync: if lazy { Sync::Normal } else { Sync::Full } }
+}
+
+/// Why logs cannot be kept in a file.
+fn no_store(written: &str, path: &Path) -> Option<&'static str> {
+    if written.ends_with('/') || path.file_name().is_none() {
+        return Some("this names a folder, and the store is a file");
+    }
+    match std::fs::metadata(path) {
+        Ok(about) if about.is_dir() => Some("there is a folder, and the store is a file"),
+        Ok(about) if !about.is_file() => Some("what is there is no regular file"),
+        _ => None,
+    }
 }

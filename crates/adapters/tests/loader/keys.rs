@@ -204,7 +204,6 @@ fn what_an_agent_file_may_say_with_a_warning() {
         ("tools: [Read, \"Write(docs/**)\"]\n", "tool.unavailable"),
         ("tools: Read, mcp__files__*\n", "tool.unavailable"),
         ("disallowedTools: Raed\n", "tool.unknown"),
-        ("grant: [read_file, shell]\n", "tool.unavailable"),
     ];
     for (more, code) in table {
         let loaded = agent(more);
@@ -212,6 +211,7 @@ fn what_an_agent_file_may_say_with_a_warning() {
         assert_eq!(loaded.messages.iter().find(|m| m.code == code).unwrap().line, Some(4));
         assert!(loaded.setup.is_some(), "{more}");
     }
+    assert_eq!(codes(&agent("grant: [read_file, shell]\n")), ["key.no_effect", "tool.unavailable"]);
     assert!(has(&agent("tools: [Read, TodoWrite]\n"), Level::Info, "tool.no_counterpart"));
     for quiet in ["skills: []\n", "triggers: []\n", "fallback:\n", "permissionMode: dontAsk\n", "model: opus\n"] {
         assert_eq!(codes(&agent(quiet)), Vec::<&str>::new(), "{quiet}");

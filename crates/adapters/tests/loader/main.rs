@@ -7,6 +7,7 @@ mod foreign;
 mod guide;
 mod hostile;
 mod keys;
+mod lint;
 mod providers;
 mod support;
 mod teams;

@@ -2,6 +2,7 @@
 
 use deputize_adapters::loader::{LoadRequest, Loaded, Purpose, Setup, load};
 use deputize_adapters::tool::BUILTIN;
+use deputize_core::definition::codes::is_code;
 use deputize_core::definition::message::{Level, Message};
 use std::fs;
 use std::path::Path;
@@ -42,7 +43,11 @@ impl Folder {
         self.dir.path()
     }
     pub(crate) fn load(&self) -> Loaded {
-        load(&self.request)
+        let loaded = load(&self.request);
+        // Whatever a test is about: no message has a code that is not in the list.
+        let strange = loaded.messages.iter().find(|m| !is_code(&m.code));
+        assert!(strange.is_none(), "{strange:?}");
+        loaded
     }
     /// The setup of a team without errors.
     pub(crate) fn setup(&self) -> Setup {

@@ -1,10 +1,11 @@
 //! `check`: what a run would load, what is wrong with it, and what it could use at most. Starts nothing.
 
 use crate::ambient::Ambient;
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, TeamFlags};
 use crate::exit::Exit;
 use crate::out::{Out, one_line};
 use crate::prepare;
+use crate::wire;
 use deputize_adapters::loader::{self, Listing, Loaded, Purpose};
 use deputize_api::{CheckDoc, SCHEMA, text};
 use deputize_core::definition::message::{Level, Message};
@@ -19,8 +20,7 @@ pub(crate) fn execute(args: CheckArgs, ambient: &Ambient, out: &Out) -> Exit {
     let CheckArgs { paths, team } = args;
     let targets: Vec<Option<PathBuf>> =
         if paths.is_empty() { vec![None] } else { paths.into_iter().map(Some).collect() };
-    let loaded: Vec<Loaded> =
-        targets.into_iter().map(|target| prepare::load(ambient, &team, target, Purpose::Check)).collect();
+    let loaded: Vec<Loaded> = targets.into_iter().map(|target| load(ambient, &team, target)).collect();
     let errors = loaded.iter().flat_map(|l| &l.messages).any(|m| m.level == Level::Error);
     let shown: String = loaded.iter().map(report).collect();
     if out.json() {
@@ -29,6 +29,24 @@ pub(crate) fn execute(args: CheckArgs, ambient: &Ambient, out: &Out) -> Exit {
         out.result(&shown);
     }
     if errors { Exit::Refused } else { Exit::Good }
+}
+
+/// Loads one target; what only shows when a provider is made is said, too.
+fn load(ambient: &Ambient, flags: &TeamFlags, target: Option<PathBuf>) -> Loaded {
+    let mut loaded = prepare::load(ambient, flags, target, Purpose::Check);
+    let Some(setup) = &loaded.setup else { return loaded };
+    let faults = wire::provider_faults(setup, ambient);
+    if !faults.is_empty() {
+        loaded.setup = None;
+    }
+    for (name, fault) in faults {
+        let message = Message::new(Level::Error, "provider.invalid", format!("provider `{name}`: {fault}"));
+        loaded.messages.push(match loaded.places.get(&format!("providers.{name}")) {
+            Some((file, at)) => message.file(file).at(*at),
+            None => message,
+        });
+    }
+    loaded
 }
 
 fn document(loaded: Vec<Loaded>) -> CheckDoc<Listing, Message> {

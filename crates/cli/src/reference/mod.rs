@@ -25,6 +25,7 @@ pub(crate) fn execute(out: &Out) -> Exit {
     let files = vec![
         Page { path: "docs/reference/cli.md", text: cli::markdown() },
         Page { path: "docs/reference/codes.md", text: codes() },
+        Page { path: "docs/reference/messages.md", text: deputize_core::definition::codes::markdown() },
         Page { path: "docs/reference/config.md", text: keys::markdown() },
         Page { path: "docs/reference/exit-codes.md", text: exit_codes() },
     ];

@@ -52,3 +52,27 @@ fn an_empty_folder_has_a_built_in_agent() {
     let doc = place.json(&["check"]).exits(0).json();
     assert!(doc["agents"].as_array().unwrap().iter().all(|a| a["source"] == "builtin"), "{doc}");
 }
+
+#[test]
+fn a_provider_or_a_script_that_cannot_be_used_is_an_error() {
+    let place = Place::empty();
+    place.write("agents/solo.md", "---\nname: solo\ndescription: alone\n---\nWork.\n");
+    let error = |config: &str| {
+        place.write("deputize.yaml", config);
+        let doc = place.json(&["check"]).exits(1).json();
+        let errors: Vec<Value> =
+            doc["messages"].as_array().unwrap().iter().filter(|m| m["level"] == "error").cloned().collect();
+        assert_eq!(errors.len(), 1, "{doc}");
+        (
+            errors[0]["code"].as_str().unwrap().to_string(),
+            errors[0]["text"].as_str().unwrap().to_string(),
+            errors[0]["line"].clone(),
+        )
+    };
+    let (code, text, line) = error("providers:\n  openai: {body: {model: other}}\n");
+    assert_eq!((code.as_str(), line), ("provider.invalid", Value::from(2)));
+    assert!(text.contains("body.model is written by the program"), "{text}");
+    place.write("broken.yaml", "solo:\n  - {text: [}\n");
+    let (code, text, _) = error("providers: {lab: {kind: scripted, script: broken.yaml}}\n");
+    assert!(code == "provider.invalid" && text.contains("broken.yaml:2"), "{text}");
+}

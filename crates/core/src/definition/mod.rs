@@ -6,6 +6,7 @@ use crate::budget::{Budgets, Caps};
 use crate::digest;
 use crate::id::{AgentName, Digest, ModelName, ToolName};
 use crate::step::EffectClass;
+pub mod codes;
 pub mod decode;
 pub mod keys;
 pub mod message;

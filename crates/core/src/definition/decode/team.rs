@@ -2,8 +2,10 @@
 
 use super::budget::NOT_POSITIVE;
 use super::{Decoded, Decoder, Field, Fields, amount, join};
+use crate::definition::codes::{CODES, is_code};
 use crate::definition::keys::{self, File};
 use crate::definition::message::{Level, Message};
+use crate::definition::nearest::nearest;
 use crate::definition::node::{Kind, Node};
 use crate::definition::spec::{At, Severity, TeamSpec};
 use crate::definition::{InDoubt, ModelLimits, OutputLimits, Profile, ROLES, Structured, ToolTimeouts};
@@ -233,11 +235,22 @@ impl Decoder {
         if let Some(field) = fields.take(self, "check") {
             let words = [("error", Severity::Error), ("warning", Severity::Warning), ("off", Severity::Off)];
             for (code, field) in self.free_map(&field) {
-                if let Some(value) = self.one_of(&field, &words) {
+                if !is_code(&code) {
+                    self.no_code(&code, &field);
+                } else if let Some(value) = self.one_of(&field, &words) {
                     spec.check.insert(code, At { value, at: field.key_at });
                 }
             }
         }
+    }
+
+    fn no_code(&mut self, code: &str, field: &Field<'_>) {
+        let text = format!("`{}`: no message has the code `{code}`", field.path);
+        let message = Message::new(Level::Error, "check.unknown", text).at(field.key_at);
+        self.push(match nearest(code, CODES.iter().map(|c| c.code)) {
+            Some(near) => message.hint(format!("did you mean `{near}`?")),
+            None => message,
+        });
     }
 
     /// The entries of a map whose keys are free.
