@@ -80,7 +80,6 @@ fn front_matter() {
     feed(files("adapters/tests/fixtures/agent-files", "md"), &words, 15_000, |input| target.check(input));
 }
 
-//
 #[test]
 fn server_sent_events() {
     let corpus = [

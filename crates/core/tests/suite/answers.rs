@@ -49,13 +49,16 @@ fn an_answer_that_does_not_fit_is_repaired() {
 }
 
 // After two repairs it has failed, and the last raw text is kept.
-// covers E-61, E-60
+// covers E-61, E-60, X-12
 #[test]
 fn two_repairs_are_the_most() {
     let script = tries(&["one", "two", "three"]);
-    let summary = Sim::run(&team(vec![reviewer()]), &script).summary();
+    let sim = Sim::run(&team(vec![reviewer()]), &script);
+    let summary = sim.summary();
     assert_eq!((summary.status, summary.reason_code), (Terminal::Failed, Some(code::OUTPUT_INVALID)));
     assert_eq!((summary.payload, summary.partial), (json!({"result": "three"}), false));
+    let [.., Message::User { text: wrong }] = &sim.request("one", "t1").messages[..] else { panic!("no repair") };
+    assert!(wrong.len() < 300, "what is wrong is said in a sentence: {wrong}");
 }
 
 // What models put around a document does not count.
@@ -77,7 +80,7 @@ fn a_document_is_found_in_its_wrapping() {
 }
 
 // Without a schema the text is the result; a blank one is a failure, and asking again is no use.
-// covers E-18, E-10
+// covers E-18, E-10, X-11
 #[test]
 fn without_a_schema_the_text_is_the_result() {
     let one = team(vec![agent("one", &[])]);

@@ -62,12 +62,14 @@ fn child_after(history: usize) -> (String, String) {
         _ => says("read"),
     });
     let sim = Sim::run(&family(), &script);
-    let child = bytes(sim.request("lead/kid#1", "t1"));
+    let request = sim.request("lead/kid#1", "t1");
+    assert!(matches!(&request.messages[..], [Message::User { .. }]), "an isolated child starts from one user message");
+    let child = bytes(request);
     assert!(!child.contains("PARENT") && !child.contains("secret") && !child.contains("You are lead"));
     (child, bytes(sim.request("lead", &format!("t{}", history + 1))))
 }
 
-// covers E-42, D-02, L-06
+// covers E-42, D-02, L-06, X-01
 #[test]
 fn a_childs_first_request_depends_on_brief_and_definition_alone() {
     let (child, parent) = child_after(0);

@@ -97,7 +97,7 @@ async fn sweep(make: fn() -> Stage, cut: fn(u64) -> Cut) {
     }
 }
 
-// covers L-62, F-05
+// covers L-62, F-05, X-13
 #[tokio::test(start_paused = true)]
 async fn two_levels_survive_a_crash_after_every_event() {
     sweep(two_levels, Cut::After).await;
