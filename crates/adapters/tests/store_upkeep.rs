@@ -50,7 +50,7 @@ async fn content(store: &SqliteStore, byte: u8) -> Digest {
     store.put(vec![byte; 50_000]).await.unwrap()
 }
 
-// covers U-14
+// The part of U-14 that needs no keys.
 #[tokio::test]
 async fn a_tree_goes_with_all_that_is_its_own_and_the_file_shrinks() {
     let (_folder, path) = folder();
@@ -152,7 +152,7 @@ async fn an_older_store_may_be_opened_by_many_at_once() {
     }
 }
 
-// covers U-14
+// The part of U-14 that needs no keys.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_copy_taken_while_others_write_is_a_whole_store() {
     let (folder, path) = folder();
@@ -198,7 +198,7 @@ async fn a_copy_taken_while_others_write_is_a_whole_store() {
     assert_eq!(open(&copy).read(&run, 0).await.unwrap().len(), events.len(), "nothing is overwritten");
 }
 
-// covers U-14
+// The part of U-14 that needs no keys.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_plain_copy_of_the_folder_of_a_writer_is_a_store_or_says_that_it_is_none() {
     let (folder, path) = folder();

@@ -50,7 +50,9 @@ pub(crate) enum Command {
     /// List runs, newest first
     Runs(RunsArgs),
     /// Show one run: result, status, usage
-    Show(IdArgs),
+    Show(ShowArgs),
+    /// Attach to a run from another terminal, until it ends
+    Watch(WatchArgs),
     /// Show a tree with every step
     Trace(TraceArgs),
     /// Go on with an interrupted run; finished steps are not done again
@@ -204,6 +206,27 @@ pub(crate) struct IdArgs {
     /// The run: its id, a unique beginning of it, or `last`
     #[arg(value_name = "ID")]
     pub(crate) id: String,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) id: IdArgs,
+    /// Print the run's conversation instead: what it was asked, what it said and called, what came back
+    #[arg(long)]
+    pub(crate) conversation: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct WatchArgs {
+    #[command(flatten)]
+    pub(crate) id: IdArgs,
+    /// Print the conversation of this run below ID as it grows: its steps, such as t1/c0
+    #[arg(long, value_name = "PATH")]
+    pub(crate) child: Option<String>,
+    /// Print the conversation of ID itself as it grows
+    #[arg(long, conflicts_with = "child")]
+    pub(crate) conversation: bool,
 }
 
 #[derive(Debug, ClapArgs)]

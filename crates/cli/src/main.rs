@@ -18,6 +18,7 @@ mod past;
 mod prepare;
 mod progress;
 mod reference;
+mod screen;
 mod stored;
 mod template;
 mod wire;

@@ -110,6 +110,10 @@ impl Out {
     pub(crate) fn either(&self, document: &impl Serialize, text: impl FnOnce() -> String) {
         if self.json { self.document(document) } else { self.result(&text()) }
     }
+    /// Text of anybody as [`Out::result`] would print it, for a line of the program's own.
+    pub(crate) fn harmless(&self, text: &str) -> String {
+        visible(&self.redactor().text(text))
+    }
     /// Text of the program's own, as it is.
     pub(crate) fn program_text(&self, text: &str) {
         self.standard(text);

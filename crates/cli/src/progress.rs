@@ -76,7 +76,8 @@ impl<'a> Progress<'a> {
         }
     }
 
-    fn said(&mut self, run: &RunId, path: &AgentPath, record: &Recorded) -> Option<String> {
+    /// What is worth a line, in one.
+    pub(crate) fn said(&mut self, run: &RunId, path: &AgentPath, record: &Recorded) -> Option<String> {
         match &record.event {
             Event::StepStarted(start) => {
                 self.asks.insert((run.clone(), start.label.clone()), start.ask.clone());
@@ -147,7 +148,7 @@ fn waits(queued: &Queued) -> String {
 }
 
 /// A step in a few words.
-fn wanted(ask: &Ask) -> String {
+pub(crate) fn wanted(ask: &Ask) -> String {
     match ask {
         Ask::Model { .. } => "model call".to_string(),
         Ask::Tool { name, arguments, .. } => {

@@ -3,6 +3,7 @@
 
 mod clock;
 mod driver;
+mod follow;
 mod guarded;
 mod handle;
 mod live;
@@ -11,5 +12,6 @@ pub mod secret;
 
 pub use clock::TokioClock;
 pub use driver::{Control, DriveError, Halt, World};
+pub use follow::Follower;
 pub use handle::{Handle, Launch, Ready, StartError, resume, start};
 pub use live::Live;

@@ -11,6 +11,7 @@ mod run;
 mod runs;
 mod show;
 mod trace;
+mod watch;
 
 use crate::ambient::Ambient;
 use crate::args::Command;
@@ -27,6 +28,7 @@ pub(crate) async fn execute(command: Command, ambient: &Ambient, out: &Out) -> R
         Command::Check(args) => Ok(check::execute(*args, ambient, out)),
         Command::Runs(args) => runs::execute(&args, ambient, out).await,
         Command::Show(args) => show::execute(&args, ambient, out).await,
+        Command::Watch(args) => watch::execute(&args, ambient, out).await,
         Command::Trace(args) => trace::execute(&args, ambient, out).await,
         Command::Resume(args) => resume::execute(&args, ambient, out).await,
         Command::Cancel(args) => cancel::execute(&args, ambient, out).await,

@@ -54,8 +54,7 @@ async fn over(shelf: &Shelf, root: &RunId, out: &Out) -> Result<Option<Exit>, Fa
 /// The right to drive a tree.
 fn lock(shelf: &Shelf, root: &RunId) -> Result<Lock, Fault> {
     shelf.lock(root)?.ok_or_else(|| {
-        Fault::new("run.driven", format!("run {root} is being driven by another process")).hint(format!(
-            "deputize trace {root} shows what it does; deputize cancel {root} ends it; `deputize watch {root}` is not in this build"
-        ))
+        Fault::new("run.driven", format!("run {root} is being driven by another process"))
+            .hint(format!("deputize watch {root} shows what it does; deputize cancel {root} ends it"))
     })
 }

@@ -15,3 +15,4 @@ mod past;
 mod run;
 mod secrets;
 mod survive;
+mod watch;

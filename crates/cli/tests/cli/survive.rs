@@ -82,7 +82,7 @@ fn two_resumes_at_once() {
     let mut first = Running::of(resumed);
     first.until("goes on");
     let error = place.json(&["resume", &run]).fails(1, "run.driven");
-    assert!(error["hint"].as_str().unwrap().contains(&format!("deputize trace {run}")), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains(&format!("deputize watch {run}")), "{error}");
     assert_eq!(first.end().exits(0).json()["status"], "succeeded");
 }
 

@@ -6,7 +6,6 @@ use crate::id::{Label, RunId, Time};
 use crate::run::{RunState, call_order};
 use crate::step::Ask;
 use crate::summary::Evidence;
-use std::collections::BTreeMap;
 
 /// One run of a tree.
 pub struct RunView {
@@ -21,6 +20,17 @@ pub struct RunView {
 }
 
 impl RunView {
+    fn take(&mut self, record: Recorded) {
+        self.state.evolve(&record);
+        if let Some((label, spent)) = spent(&record.event) {
+            // What a child used is in the child's own steps.
+            let child = self.state.step(label).is_some_and(|s| matches!(&*s.ask, Ask::Delegate { .. }));
+            if !child {
+                self.own.add(spent);
+            }
+        }
+        self.log.push(record);
+    }
     /// When it started.
     pub fn started(&self) -> Option<Time> {
         self.log.first().map(|r| r.at)
@@ -37,6 +47,7 @@ impl RunView {
 }
 
 /// All runs of a tree.
+#[derive(Default)]
 pub struct Tree {
     runs: Vec<RunView>,
 }
@@ -44,9 +55,28 @@ pub struct Tree {
 impl Tree {
     /// Folds the logs of a tree; an empty log is left out.
     pub fn new(logs: Vec<(RunId, Vec<Recorded>)>) -> Tree {
-        let mut runs: Vec<RunView> = logs.into_iter().filter(|(_, log)| !log.is_empty()).map(view).collect();
-        runs.sort_by_cached_key(|r| order(&r.id));
-        Tree { runs }
+        let mut tree = Tree::default();
+        logs.into_iter().for_each(|(id, log)| tree.unsorted(id, log));
+        tree.runs.sort_by_cached_key(|r| order(&r.id));
+        tree
+    }
+    /// Takes what was appended to a log since, in its order; a run that is not known yet begins with it.
+    pub fn grow(&mut self, id: &RunId, more: Vec<Recorded>) {
+        match self.runs.iter_mut().find(|r| r.id == *id) {
+            Some(run) => more.into_iter().for_each(|record| run.take(record)),
+            None => {
+                self.unsorted(id.clone(), more);
+                self.runs.sort_by_cached_key(|r| order(&r.id));
+            }
+        }
+    }
+    fn unsorted(&mut self, id: RunId, log: Vec<Recorded>) {
+        if !log.is_empty() {
+            let (state, own) = (RunState::default(), Spend { runs: 1, ..Spend::default() });
+            let mut run = RunView { id, state, log: Vec::with_capacity(log.len()), own };
+            log.into_iter().for_each(|record| run.take(record));
+            self.runs.push(run);
+        }
     }
     /// Every run, parents before children, children in call order.
     pub fn runs(&self) -> &[RunView] {
@@ -91,30 +121,13 @@ fn order(id: &RunId) -> Vec<(String, u64)> {
     id.as_str().split('/').map(|s| call_order(&Label::under("", s)).pop().unwrap_or_default()).collect()
 }
 
-fn view((id, log): (RunId, Vec<Recorded>)) -> RunView {
-    let state = RunState::fold(&log);
-    let own = own(&state, &log);
-    RunView { id, state, log, own }
-}
-
-fn own(state: &RunState, log: &[Recorded]) -> Spend {
-    let mut all = Spend { runs: 1, ..Spend::default() };
-    let mut delegated: BTreeMap<&Label, bool> = BTreeMap::new();
-    for record in log {
-        let (label, spent) = match &record.event {
-            Event::StepSucceeded { label, spent, .. }
-            | Event::StepFailed { label, spent, .. }
-            | Event::StepRejected { label, spent, .. }
-            | Event::StepInDoubt { label, presumed: spent, .. }
-            | Event::StepInterrupted { label, presumed: spent, .. } => (label, spent),
-            _ => continue,
-        };
-        let child = delegated
-            .entry(label)
-            .or_insert_with(|| state.step(label).is_some_and(|s| matches!(&*s.ask, Ask::Delegate { .. })));
-        if !*child {
-            all.add(spent);
-        }
+fn spent(event: &Event) -> Option<(&Label, &Spend)> {
+    match event {
+        Event::StepSucceeded { label, spent, .. }
+        | Event::StepFailed { label, spent, .. }
+        | Event::StepRejected { label, spent, .. }
+        | Event::StepInDoubt { label, presumed: spent, .. }
+        | Event::StepInterrupted { label, presumed: spent, .. } => Some((label, spent)),
+        _ => None,
     }
-    all
 }

@@ -8,6 +8,7 @@
 
 mod crash;
 mod faults;
+mod follow;
 mod order;
 mod ports;
 mod stop;

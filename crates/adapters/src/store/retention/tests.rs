@@ -19,7 +19,7 @@ fn store(count: u64) -> (Vec<Candidate>, Survey) {
     (all, survey)
 }
 
-// covers U-14
+// The part of U-14 that needs no keys.
 #[test]
 fn what_goes() {
     let (all, survey) = store(6);
