@@ -15,19 +15,21 @@ use std::collections::BTreeMap;
 
 /// What a public address is asked for when nobody names a model, with the day that was last looked at. Chosen for price and
 /// tool calls.
-const MODELS: &[(ProviderKind, &str, &str)] =
-    &[(ProviderKind::Openai, "gpt-5-mini", "2026-11-30"), (ProviderKind::Gemini, "gemini-3.8-flash", "2026-11-30")];
+const MODELS: &[(ProviderKind, &str, &str)] = &[
+    (ProviderKind::Anthropic, "claude-sonnet-5-5", "2026-12-01"),
+    (ProviderKind::Anthropic, "claude-sonnet-5", "2026-12-01"),
+    (ProviderKind::Openai, "gpt-5-mini", "2026-11-30"),
+    (ProviderKind::Gemini, "gemini-3.8-flash", "2026-11-30"),
+];
 /// Ollama, llama.cpp, LM Studio, vLLM.
 const PORTS: [u16; 4] = [11434, 8080, 1234, 8000];
 /// Other ports than these, for tests: numbers with commas, or nothing.
 const PORTS_VARIABLE: &str = "DEPUTIZE_LOOPBACK_PORTS";
 /// The name of a provider that was found on this machine.
 const LOCAL: &str = "local";
-/// The key of a provider that this build lacks.
-const BEFORE: (&str, &str) = ("ANTHROPIC_API_KEY", "Anthropic");
 /// What to do when there is no model at all.
 const HINT: &str = "\
-export OPENAI_API_KEY=KEY                     or GEMINI_API_KEY
+export OPENAI_API_KEY=KEY                     or ANTHROPIC_API_KEY, GEMINI_API_KEY
 export OPENAI_BASE_URL=http://HOST:PORT/v1    any server that speaks chat completions
 ollama serve                                  or llama.cpp, LM Studio, vLLM on their usual ports
 deputize run --script FILE \"OBJECTIVE\"       answers from a file
@@ -39,23 +41,21 @@ const NAME: usize = 80;
 
 /// Gives the role `default` a model if a run needs one and has none. Returns what is to be said about it.
 pub(crate) async fn default_model(setup: &mut Setup, ambient: &Ambient) -> Result<Vec<Choice>, Fault> {
-    let mut said = Vec::new();
     if !needs_default(setup) {
-        return Ok(said);
+        return Ok(Vec::new());
     }
-    passed_over(ambient, BEFORE, &mut said);
     let model = match configured(setup, ambient) {
         Some((facts, provider)) => in_environment(facts, provider, ambient).await?,
         None => {
-            let (provider, model) = on_loopback(ambient).await?.ok_or_else(|| nowhere(setup, &said))?;
+            let (provider, model) = on_loopback(ambient).await?.ok_or_else(|| nowhere(setup))?;
             setup.providers.insert(LOCAL.to_string(), provider);
             model
         }
     };
     let Found { name, why } = model;
-    said.push(Choice { code: "model.found".to_string(), text: format!("the model is {name}: {why}") });
+    let said = Choice { code: "model.found".to_string(), text: format!("the model is {name}: {why}") };
     setup.team.models.roles.insert("default".to_string(), name);
-    Ok(said)
+    Ok(vec![said])
 }
 
 /// A model that was found, and how.
@@ -73,13 +73,6 @@ fn needs_default(setup: &Setup) -> bool {
     let root = setup.team.agents.get(&setup.team.root).map(|agent| &agent.model);
     let named = setup.team.agents.values().map(|a| &a.model).filter(|m| matches!(m, ModelChoice::Named(_)));
     root.into_iter().chain(named).any(|model| setup.team.models.resolve(model, None).is_err())
-}
-
-fn passed_over(ambient: &Ambient, (variable, provider): (&str, &str), said: &mut Vec<Choice>) {
-    if ambient.var(variable).is_some() {
-        let text = format!("{variable} is set, but this build has no adapter for {provider}: passed over");
-        said.push(Choice { code: "provider.passed_over".to_string(), text });
-    }
 }
 
 /// The first of the providers that are always there to which somebody gave an address or a key.
@@ -197,12 +190,11 @@ fn undecided(address: &str, names: &[String], instead: &str) -> Fault {
     Fault::new("model.undecided", text).hint(hint)
 }
 
-fn nowhere(setup: &Setup, said: &[Choice]) -> Fault {
-    let passed: String = said.iter().map(|choice| format!("; {}", choice.text)).collect();
+fn nowhere(setup: &Setup) -> Fault {
     let variables: Vec<&str> =
         KINDS.iter().flat_map(|facts| [facts.key_variable, facts.url_variable]).flatten().collect();
     let text = format!(
-        "there is no model: none of {} is set, and no model server was found on this machine{passed}",
+        "there is no model: none of {} is set, and no model server was found on this machine",
         variables.join(", ")
     );
     let own = setup.providers.keys().find(|name| KINDS.iter().all(|facts| facts.name != name.as_str()));

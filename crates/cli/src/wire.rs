@@ -181,6 +181,7 @@ fn config(setup: &Setup, name: &str, settings: &Provider) -> Config {
 fn kind(kind: ProviderKind) -> Kind {
     match kind {
         ProviderKind::Openai => Kind::Openai,
+        ProviderKind::Anthropic => Kind::Anthropic,
         ProviderKind::Gemini => Kind::Gemini,
         ProviderKind::Ollama => Kind::Ollama,
         ProviderKind::Scripted => Kind::Scripted,

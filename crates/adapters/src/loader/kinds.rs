@@ -16,6 +16,8 @@ pub struct Facts {
     pub address: &'static str,
     /// The variable that may hold another address.
     pub url_variable: Option<&'static str>,
+    /// How an address ends that the variable, by its own custom, may hold without it.
+    pub url_end: &'static str,
     /// The variable that may hold its key.
     pub key_variable: Option<&'static str>,
 }
@@ -23,11 +25,21 @@ pub struct Facts {
 /// All kinds of servers, in the order in which keys of the environment are looked for.
 pub const KINDS: &[Facts] = &[
     Facts {
+        kind: ProviderKind::Anthropic,
+        name: "anthropic",
+        title: "Anthropic",
+        address: "https://api.anthropic.com/v1",
+        url_variable: Some("ANTHROPIC_BASE_URL"),
+        url_end: "/v1",
+        key_variable: Some("ANTHROPIC_API_KEY"),
+    },
+    Facts {
         kind: ProviderKind::Openai,
         name: "openai",
         title: "OpenAI",
         address: "https://api.openai.com/v1",
         url_variable: Some("OPENAI_BASE_URL"),
+        url_end: "",
         key_variable: Some("OPENAI_API_KEY"),
     },
     Facts {
@@ -36,6 +48,7 @@ pub const KINDS: &[Facts] = &[
         title: "Gemini",
         address: "https://generativelanguage.googleapis.com/v1beta",
         url_variable: None,
+        url_end: "",
         key_variable: Some("GEMINI_API_KEY"),
     },
     Facts {
@@ -44,6 +57,7 @@ pub const KINDS: &[Facts] = &[
         title: "Ollama",
         address: "http://127.0.0.1:11434",
         url_variable: None,
+        url_end: "",
         key_variable: None,
     },
 ];

@@ -3,7 +3,6 @@
 use super::agents::Agents;
 use super::config::Config;
 use super::findings::Findings;
-use super::kinds;
 use super::providers::{Providers, SCRIPTED};
 use super::request::LoadRequest;
 use deputize_core::definition::message::{Level, Message};
@@ -80,9 +79,6 @@ fn lacking(provider: &str, providers: &Providers) -> Option<String> {
     }
     Some(match provider {
         "" => "this is no `provider:model`".to_string(),
-        "anthropic" => {
-            format!("the provider `{provider}` is not in this build; it has {}", kinds::known())
-        }
         other => {
             let near = nearest(other, providers.all.keys().map(String::as_str));
             let guess = near.map(|n| format!("; the nearest is `{n}`")).unwrap_or_default();

@@ -81,22 +81,15 @@ impl Both<'_> {
             name => {
                 let facts = kinds::named(name);
                 if facts.is_none() {
-                    let (code, text) = self.no_kind(name, written.is_some());
-                    findings.push(self.message(Level::Error, code, at, text));
+                    let known = kinds::known();
+                    let text = match written {
+                        Some(_) => format!("`providers.{}.kind` must be {known}, not `{name}`", self.name),
+                        None => format!("`providers.{name}` needs a `kind`: {known}"),
+                    };
+                    findings.push(self.message(Level::Error, "key.value", at, text));
                 }
                 facts.map(|facts| facts.kind)
             }
-        }
-    }
-
-    fn no_kind(&self, name: &str, written: bool) -> (&'static str, String) {
-        let known = kinds::known();
-        match name {
-            "anthropic" => {
-                ("key.unsupported", format!("a provider of kind `{name}` is not in this build; it has {known}"))
-            }
-            _ if written => ("key.value", format!("`providers.{}.kind` must be {known}, not `{name}`", self.name)),
-            _ => ("key.value", format!("`providers.{name}` needs a `kind`: {known}")),
         }
     }
 
@@ -119,10 +112,14 @@ impl Both<'_> {
             findings.error("env.base_url", text);
             return None;
         }
-        if let Some((other, _)) = from_files.filter(|(u, _)| u != url) {
+        let mut url = url.trim().trim_end_matches('/').to_string();
+        if !url.ends_with(facts.url_end) {
+            url.push_str(facts.url_end);
+        }
+        if let Some((other, _)) = from_files.filter(|(other, _)| *other != url) {
             findings.info("provider.address", format!("`{variable}` of the environment is used instead of {other}"));
         }
-        Some((url.trim().trim_end_matches('/').to_string(), Origin::Env))
+        Some((url, Origin::Env))
     }
 
     /// The variable whose key may go to the address.

@@ -19,6 +19,8 @@ pub enum ProviderKind {
     Gemini,
     /// An Ollama server by its own interface.
     Ollama,
+    /// Anthropic's Messages API.
+    Anthropic,
     /// A script instead of a model.
     Scripted,
 }

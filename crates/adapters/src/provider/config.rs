@@ -17,6 +17,8 @@ pub enum Kind {
     Gemini,
     /// Ollama's own `/api/chat`.
     Ollama,
+    /// Anthropic's Messages API.
+    Anthropic,
     /// No provider: a file says what the model answers.
     Scripted,
 }

@@ -3,6 +3,7 @@
 //! Owns the bytes on the wire and what a provider's errors mean. Does not own retries, budgets or the layout of a
 //! conversation: those are the core's, and one call here is one request.
 
+mod anthropic;
 mod config;
 mod gemini;
 mod limit;
@@ -24,6 +25,7 @@ pub use wire::Sse;
 
 pub(crate) use tokens::estimate;
 
+use anthropic::Messages;
 use deputize_core::step::Failure;
 use deputize_runtime::port::Model;
 use gemini::Generate;
@@ -64,6 +66,7 @@ fn unlimited(config: &Config, key: Option<Secret>, folder: &Path) -> Result<Arc<
         Kind::Openai => Ok(Arc::new(Http::<Chat>::new(config, key)?)),
         Kind::Gemini => Ok(Arc::new(Http::<Generate>::new(config, key)?)),
         Kind::Ollama => Ok(Arc::new(Http::<Native>::new(config, key)?)),
+        Kind::Anthropic => Ok(Arc::new(Http::<Messages>::new(config, key)?)),
         Kind::Scripted => {
             let script = config.script.as_ref().ok_or(ConfigError::NoScript)?;
             Ok(Arc::new(Scripted::load(&folder.join(script))?.forgetful()))
@@ -80,6 +83,7 @@ pub async fn list_models(kind: Kind, base_url: &str, key: Option<&Secret>) -> Re
         Kind::Openai => wire::list_models::<Chat>(base_url, key).await,
         Kind::Gemini => wire::list_models::<Generate>(base_url, key).await,
         Kind::Ollama => wire::list_models::<Native>(base_url, key).await,
+        Kind::Anthropic => wire::list_models::<Messages>(base_url, key).await,
         Kind::Scripted => Ok(Vec::new()),
     }
 }
@@ -92,8 +96,8 @@ pub async fn context_window(config: &Config, key: Option<&Secret>, model: &str) 
     match config.kind {
         Kind::Gemini => gemini::context_window(config, key, model).await,
         Kind::Ollama => ollama::context_window(config, key, model).await,
-        // Chat completions have no place for it.
-        Kind::Openai | Kind::Scripted => Ok(None),
+        // These have no place for it.
+        Kind::Openai | Kind::Anthropic | Kind::Scripted => Ok(None),
     }
 }
 

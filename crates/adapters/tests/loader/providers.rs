@@ -53,6 +53,23 @@ fn every_kind_of_server_is_there_with_its_address_and_key() {
 }
 
 #[test]
+fn anthropics_variable_holds_an_address_with_or_without_its_version() {
+    let of = |project: &str, url: &str| {
+        folder(project, "", &[("ANTHROPIC_BASE_URL", url)]).setup().providers.remove("anthropic").unwrap()
+    };
+    let public = of("", "");
+    assert_eq!(public.kind, ProviderKind::Anthropic);
+    assert_eq!((public.base_url.as_str(), public.base_url_from), ("https://api.anthropic.com/v1", Origin::Default));
+    assert_eq!(public.api_key_env.as_deref(), Some("ANTHROPIC_API_KEY"));
+    for url in ["http://127.0.0.1:7", "http://127.0.0.1:7/", "http://127.0.0.1:7/v1", "http://127.0.0.1:7/v1/"] {
+        assert_eq!(of("", url).base_url, "http://127.0.0.1:7/v1", "{url}");
+    }
+    let own = "providers: {anthropic: {base_url: \"http://127.0.0.1:8/anthropic\"}}";
+    assert_eq!(of(own, "").base_url, "http://127.0.0.1:8/anthropic", "in a file it is used as it is given");
+    assert_eq!(of(own, "").api_key_env.as_deref(), None, "and gets no key that is not its own");
+}
+
+#[test]
 fn a_key_of_the_environment_goes_to_nobody_whom_a_project_chose() {
     let of = |project: &str, user: &str, env: &[(&str, &str)]| {
         let folder = folder(project, user, env);

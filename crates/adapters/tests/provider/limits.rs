@@ -188,7 +188,6 @@ async fn who_gives_up_waiting_or_calling_holds_nobody_up() {
 }
 
 // The provider's word that it takes no calls until T: nothing is sent before T, whoever asks.
-// covers U-02
 #[tokio::test(start_paused = true)]
 async fn no_request_is_made_before_a_reset_time_that_is_far() {
     let (server, model) = limited(limits(1, None, None));
@@ -207,7 +206,6 @@ async fn no_request_is_made_before_a_reset_time_that_is_far() {
     assert_eq!(server.order(), ["t1", "t4"]);
 }
 
-// covers U-02
 #[tokio::test(start_paused = true)]
 async fn a_reset_time_that_is_near_is_waited_for_in_order() {
     let (server, model) = limited(limits(1, None, None));

@@ -62,6 +62,19 @@ fn the_address_of_the_environment() {
 }
 
 #[test]
+fn anthropics_key_comes_before_openais() {
+    let mock = says(&["only"]);
+    let address = mock.server.base_url();
+    let place = Place::empty().env("ANTHROPIC_BASE_URL", address.trim_end_matches("/v1"));
+    let place = place.env("ANTHROPIC_API_KEY", "sk-ant-1").env("OPENAI_API_KEY", "sk-secret-1");
+    let ended = place.json(&["run", "x"]).exits(4);
+    assert!(ended.stderr.contains("the model is anthropic:only"), "{ended:?}");
+    // That server has no Messages API; it was asked where it would be.
+    let said = ended.json().to_string();
+    assert!(said.contains(&format!("{address}/messages")) && !said.contains("sk-ant-1"), "{said}");
+}
+
+#[test]
 fn several_models_are_listed() {
     let mock = says(&["small", "large"]);
     let place = Place::empty().env("OPENAI_BASE_URL", &mock.server.base_url());
@@ -76,9 +89,8 @@ fn several_models_are_listed() {
 fn a_server_of_this_machine() {
     let mock = says(&["only"]);
     let ports = format!("1, {}", mock.server.address().port());
-    let place = Place::empty().env("DEPUTIZE_LOOPBACK_PORTS", &ports).env("ANTHROPIC_API_KEY", "sk-ant");
+    let place = Place::empty().env("DEPUTIZE_LOOPBACK_PORTS", &ports);
     let ended = place.json(&["run", "x"]).exits(0);
-    assert!(ended.stderr.contains("ANTHROPIC_API_KEY is set, but this build"), "{ended:?}");
     assert!(ended.stderr.contains("the model is local:only"), "{ended:?}");
     assert!(!mock.server.requests().iter().any(|r| r.headers.contains_key("authorization")));
     let several = says(&["a", "b"]);

@@ -2,7 +2,8 @@
 //! the same world.
 
 use deputize_core::code::Code;
-use deputize_core::message::{Arguments, Stop, ToolCall, Turn, Usage};
+use deputize_core::id::ModelName;
+use deputize_core::message::{Arguments, Reasoning, Stop, ToolCall, Turn, Usage};
 use deputize_core::step::{Failure, Note, Retry};
 use serde_json::Value;
 
@@ -64,6 +65,13 @@ impl Answer {
     pub(crate) fn saying(mut self, words: &str) -> Answer {
         if let Reply::Turn(turn, _) = &mut self.reply {
             turn.text = words.into();
+        }
+        self
+    }
+    /// The same answer with reasoning of this model.
+    pub(crate) fn thinking(mut self, by: &str, blocks: Vec<Value>) -> Answer {
+        if let Reply::Turn(turn, _) = &mut self.reply {
+            turn.reasoning = Some(Reasoning { by: ModelName::new(by), blocks });
         }
         self
     }

@@ -271,6 +271,18 @@ fn one_failing_child_hurts_nobody_else() {
     }
 }
 
+// An answer that cannot be read is asked for once more, however patient the provider's settings are.
+// covers F-07
+#[test]
+fn an_answer_that_cannot_be_read_is_asked_for_once_more() {
+    for (code, attempts) in [(code::MODEL_MALFORMED, 2), (code::MODEL_OVERLOADED, 4)] {
+        let script = stumbles(9, code.clone(), Retry::After(None), 5);
+        let sim = Sim::run(&one(), &script);
+        assert_eq!(sim.summary().reason_code, Some(code));
+        assert_eq!(failures(&sim).len(), attempts);
+    }
+}
+
 // Who stops a run politely, however often, does no harm to its steps: they are made again under the same key, and what the
 // stopped attempts may have cost is booked.
 // covers F-05, E-60

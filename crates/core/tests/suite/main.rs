@@ -19,5 +19,6 @@ mod failures;
 mod golden;
 mod growth;
 mod properties;
+mod reasoning;
 mod tools;
 mod trees;

@@ -168,6 +168,7 @@ impl Answer for Said {
                 self.candidate(candidate);
             }
         }
+        self.tally.heard(json);
         Ok(())
     }
 
@@ -180,10 +181,7 @@ impl Answer for Said {
     }
 
     fn close(mut self) -> Result<Reply, Failure> {
-        if !self.tally.begun() {
-            let why = "the provider's answer holds no candidate";
-            return Err(Failure::passing(code::MODEL_MALFORMED, why, None));
-        }
+        self.tally.any()?;
         let (stop, shown) = self.stop()?;
         let reasoning = self.reasoning();
         let text = if self.text.is_empty() { shown.unwrap_or_default() } else { self.text };

@@ -105,6 +105,7 @@ impl Answer for Said {
             let of = |value: Option<Value>| count(value.as_ref());
             self.tally.counted(of(line.prompt_eval_count), of(line.prompt_eval_cached_count), of(line.eval_count));
         }
+        self.tally.heard(json);
         Ok(())
     }
 
@@ -121,12 +122,10 @@ impl Answer for Said {
     }
 
     fn close(self) -> Result<Reply, Failure> {
-        let loaded = matches!(self.reason.as_deref(), Some("load" | "unload"));
-        if loaded || !self.tally.begun() {
-            let why =
-                if loaded { "the server only loaded the model" } else { "the provider's answer holds no message" };
-            return Err(Failure::passing(code::MODEL_MALFORMED, why, None));
+        if matches!(self.reason.as_deref(), Some("load" | "unload")) {
+            return Err(Failure::passing(code::MODEL_MALFORMED, "the server only loaded the model", None));
         }
+        self.tally.any()?;
         let stop = match self.reason.as_deref() {
             Some("length") => Stop::Length,
             _ if self.calls.is_empty() => Stop::End,

@@ -4,7 +4,6 @@
 
 use crate::provider::wire::failure::{self, Complaint};
 use crate::provider::wire::{Answer, Tally, arguments, count, read};
-use deputize_core::code;
 use deputize_core::message::{Arguments, Stop, ToolCall, Turn, Usage};
 use deputize_core::step::Failure;
 use deputize_runtime::port::{Delta, Reply};
@@ -94,6 +93,7 @@ impl Answer for Said {
                 self.choice(choice);
             }
         }
+        self.tally.heard(json);
         Ok(())
     }
 
@@ -106,10 +106,7 @@ impl Answer for Said {
     }
 
     fn close(mut self) -> Result<Reply, Failure> {
-        if !self.tally.begun() {
-            let why = "the provider's answer holds no choice";
-            return Err(Failure::passing(code::MODEL_MALFORMED, why, None));
-        }
+        self.tally.any()?;
         self.calls.sort_by_key(|slot| slot.index);
         let refused = !self.refusal.is_empty();
         let stop = if refused { Stop::Refusal } else { stop(self.finish.as_deref(), self.calls.is_empty()) };

@@ -118,7 +118,7 @@ pub(super) fn of_response(
 pub(in crate::provider) fn of_complaint(complaint: &Complaint) -> Failure {
     let why = format!("the provider ended its answer with an error{}", complaint.said());
     let status = complaint.status.unwrap_or_else(|| {
-        const KINDS: [(&str, u16); 8] = [
+        const KINDS: [(&str, u16); 10] = [
             ("rate_limit", 429),
             ("quota", 429),
             ("resource_exhausted", 429),
@@ -127,6 +127,8 @@ pub(in crate::provider) fn of_complaint(complaint: &Complaint) -> Failure {
             ("auth", 401),
             ("permission", 401),
             ("not_found", 404),
+            ("billing", 402),
+            ("request_too_large", 413),
         ];
         let known = KINDS.iter().find(|(kind, _)| complaint.is(kind)).map(|(_, status)| *status);
         known.unwrap_or(if complaint.is_context() { 400 } else { 500 })

@@ -16,6 +16,7 @@ pub use sse::Sse;
 
 pub(super) use address::{Base, credential};
 pub(super) use ask::{ask, base, list_models};
+pub(super) use failure::now;
 pub(super) use read::{arguments, count, read};
 pub(super) use tally::Tally;
 

@@ -1,7 +1,12 @@
 //! The tokens of one call: as the provider counts them, and estimated where it does not.
 
+use super::read;
 use crate::provider::estimate;
 use deputize_core::message::Usage;
+use deputize_core::step::Failure;
+
+/// How much is kept of what was no part of an answer, in bytes.
+const STRAY: usize = 1024;
 
 /// What is known of a call's tokens so far. Of several counts the last holds: some servers count up with every piece.
 #[derive(Debug, Default)]
@@ -14,6 +19,8 @@ pub(in crate::provider) struct Tally {
     input: Option<u64>,
     cached: Option<u64>,
     output: Option<u64>,
+    /// The first that came and was no part of an answer, to be shown if no answer follows.
+    stray: Vec<u8>,
 }
 
 impl Tally {
@@ -27,9 +34,19 @@ impl Tally {
         self.said = self.said.saturating_add(bytes);
     }
 
+    /// Something was taken in, whatever it was.
+    pub(in crate::provider) fn heard(&mut self, json: &[u8]) {
+        if !self.begun && self.stray.is_empty() {
+            self.stray.extend(json.iter().take(STRAY));
+        }
+    }
+
     /// Whether anything of an answer came.
-    pub(in crate::provider) fn begun(&self) -> bool {
-        self.begun
+    ///
+    /// # Errors
+    /// Nothing did; the text shows what came instead.
+    pub(in crate::provider) fn any(&self) -> Result<(), Failure> {
+        if self.begun { Ok(()) } else { Err(read::unreadable(&self.stray, None)) }
     }
 
     /// Takes a count in: input with what was cached of it, and output. What is not counted leaves the last count as it was.

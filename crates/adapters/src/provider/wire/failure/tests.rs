@@ -100,7 +100,6 @@ fn texts_name_what_was_asked_and_what_was_said() {
 
 #[test]
 fn a_wait_is_named_in_the_sentence() {
-    // covers U-02
     let table = [
         ("0.5", "0.5 s"),
         ("7", "7 s"),

@@ -32,7 +32,6 @@ fn half_of_a_surrogate_pair_is_replaced_and_a_whole_one_is_kept() {
 
 #[test]
 fn counts_are_read_as_servers_write_them() {
-    //
     let table = [
         (json!(12), Some(12)),
         (json!(0), Some(0)),
