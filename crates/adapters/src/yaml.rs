@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 const MAX_DEPTH: usize = 64;
 /// Nodes that all aliases of a text together may stand for. Shared settings need dozens; a bomb needs millions.
 const MAX_ALIASED: usize = 10_000;
+/// Values of one text. Files of real use have hundreds; half a million keys would keep the search for similar names busy.
+const MAX_NODES: usize = 20_000;
 
 /// What became of a text: the tree as far as there is one, and everything that is wrong.
 #[derive(Debug)]
@@ -79,6 +81,7 @@ struct Builder {
     /// Whether the aliases have gone beyond their bound; said once.
     bomb: bool,
     documents: usize,
+    nodes: usize,
     root: Option<Node>,
     faults: Vec<Message>,
 }
@@ -148,6 +151,10 @@ impl Builder {
 
     /// A node is complete: it becomes a key, a value, an item or the whole.
     fn close(&mut self, node: Node, anchor: usize) -> Result<(), Message> {
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            return Err(error("yaml.nodes", format!("more than {MAX_NODES} values in one text"), node.at));
+        }
         if anchor > 0 {
             self.anchors.insert(anchor, node.clone());
         }

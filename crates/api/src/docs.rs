@@ -317,13 +317,16 @@ pub struct ErrorBody {
 
 /// `check`. The agents are the loader's own listing.
 #[derive(Clone, Debug, Serialize)]
-pub struct CheckDoc<A: Serialize, M: Serialize> {
+pub struct CheckDoc<A: Serialize, M: Serialize, S: Serialize> {
     /// See [`SCHEMA`].
     pub schema: u32,
     /// The agents.
     pub agents: Vec<A>,
     /// The messages, sorted by file, line, code.
     pub messages: Vec<M>,
+    /// With `--explain-config`: every value and where it came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config: Option<Vec<S>>,
 }
 
 /// The word for a run's state: its terminal state, else whether somebody drives its tree.

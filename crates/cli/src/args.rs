@@ -110,6 +110,9 @@ pub(crate) struct CheckArgs {
     /// Folders, deputize.yaml files or agent files, each checked on its own [default: the current folder]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    /// Also print every value of the configuration and where it came from
+    #[arg(long)]
+    pub(crate) explain_config: bool,
     #[command(flatten)]
     pub(crate) team: TeamFlags,
 }

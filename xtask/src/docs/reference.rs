@@ -10,6 +10,8 @@ use std::path::{Component, Path};
 use std::process::{Command, Stdio};
 
 const FOLDER: &str = "docs/reference";
+/// Endings of what is made.
+const MADE: [&str; 2] = ["md", "json"];
 const BINARY: &str = "deputize";
 /// The hidden subcommand that prints all pages as one JSON document.
 const SUBCOMMAND: &str = "__reference";
@@ -66,7 +68,7 @@ pub(crate) fn check(shop: &Shop) -> Result<bool> {
 }
 
 fn stale(shop: &Shop, pages: &[Page]) -> Result<Vec<String>> {
-    let mut there = shop.files(&["md"])?;
+    let mut there = shop.files(&MADE)?;
     there.retain(|path| {
         path.strip_prefix(FOLDER).is_some_and(|rest| rest.starts_with('/'))
             && !pages.iter().any(|page| page.path == *path)
@@ -129,12 +131,12 @@ fn read(json: &[u8]) -> Result<Vec<Page>> {
     }
 }
 
-/// A Markdown file below the folder, named without detours.
+/// A page or a schema below the folder, named without detours.
 fn is_ours(path: &str) -> bool {
     let path = Path::new(path);
     let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
-    let markdown = path.extension().is_some_and(|extension| extension == "md");
-    plain && markdown && path.starts_with(FOLDER)
+    let made = path.extension().is_some_and(|extension| MADE.iter().any(|made| extension == *made));
+    plain && made && path.starts_with(FOLDER)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub(super) const USUAL: [&str; 2] = ["agents", ".claude/agents"];
 /// Of these the first that exists, when none of the usual ones does.
 pub(super) const FOREIGN: [&str; 3] = [".github/agents", ".gemini/agents", ".opencode/agents"];
 /// Folders that hold other people's files by the thousand.
-const SKIPPED: [&str; 2] = [".git", "node_modules"];
+pub(super) const SKIPPED: [&str; 2] = [".git", "node_modules"];
 /// Deepest sub-folder; nobody sorts agents deeper, a mistaken `load: [/]` would.
 const MAX_DEPTH: usize = 16;
 /// Most files, and most folders; the largest public collection has about 2,500 files.

@@ -58,6 +58,11 @@ pub(super) struct Read {
     pub(super) errors: Vec<Message>,
 }
 
+/// Most keys of a text that is read in pieces; each is parsed by itself.
+const MAX_FIELDS: usize = 500;
+/// Longest text that is repaired, in lines: each is looked at for a key that it may be.
+const MAX_REPAIRED: usize = 2_000;
+
 /// Lines of the file before the front matter.
 const BEFORE: u32 = 1;
 
@@ -71,9 +76,9 @@ pub(super) struct Form {
 impl Form {
     /// The key of the table that a word means.
     fn key(self, word: &str) -> Option<&'static str> {
-        match keys::find(self.file, "", word) {
-            Match::Exact(key) | Match::Spelling(key) => Some(key.name()),
-            Match::Unknown(_) => self.dialect.and_then(|d| keys::foreign(d, word)).map(|f| f.key),
+        match keys::known(self.file, "", word) {
+            Some(Match::Exact(key) | Match::Spelling(key)) => Some(key.name()),
+            Some(Match::Unknown(_)) | None => self.dialect.and_then(|d| keys::foreign(d, word)).map(|f| f.key),
         }
     }
     /// Whether a word is nearly a key.
@@ -99,7 +104,12 @@ pub(super) fn read(yaml: &str, form: Form) -> Read {
 pub(super) fn in_pieces(yaml: &str, before: u32, form: Form, faults: Vec<Message>) -> Read {
     let at = Place { line: before + 1, column: 1 };
     let unreadable = |errors| Read { node: Node { kind: Kind::Unreadable, at }, repairs: Vec::new(), errors };
-    let Some(fields) = fields(yaml, before, form) else { return unreadable(faults) };
+    // What is too much as a whole is not tried in pieces.
+    let fields = match faults.iter().any(|f| f.code == "yaml.nodes") {
+        true => None,
+        false => fields(yaml, before, form).filter(|fields| fields.len() <= MAX_FIELDS),
+    };
+    let Some(fields) = fields else { return unreadable(faults) };
     let mut read = Read { node: Node { kind: Kind::Map(Vec::new()), at }, repairs: Vec::new(), errors: Vec::new() };
     let mut entries = Vec::<Entry>::new();
     let mut first_of = BTreeMap::<String, Place>::new();
@@ -208,7 +218,10 @@ impl Field<'_> {
             }
             _ => return None,
         }
-        if more.iter().any(|line| may_be_key(line, form)) || reaches_into(value, more, later) {
+        if more.len() > MAX_REPAIRED
+            || more.iter().any(|line| may_be_key(line, form))
+            || reaches_into(value, more, later)
+        {
             return None;
         }
         let header = value.starts_with(['|', '>']) && value.len() <= 3;

@@ -8,11 +8,13 @@ mod check;
 mod choices;
 mod config;
 mod dialect;
+mod explain;
 mod files;
 mod find;
 mod findings;
 mod front;
 mod kinds;
+mod mcp;
 mod models;
 mod paths;
 mod project;
@@ -22,11 +24,13 @@ mod request;
 mod root;
 mod setup;
 mod show;
+mod skills;
 mod tool_names;
 mod tools;
 mod world;
 
 pub use config::FLAG_KEYS;
+pub use explain::Setting;
 pub use kinds::{Facts, KINDS};
 pub use request::{LoadRequest, Overrides, Purpose};
 pub use setup::{Limits, Listing, Loaded, Origin, Provider, ProviderKind, Setup, StoreChoice, Sync, Timeouts};
@@ -78,13 +82,19 @@ pub fn load(request: &LoadRequest) -> Loaded {
     let found = search(request, &project, &config, &mut findings);
     let mut agents = agents::read(&found, &mut findings);
     let (setup, listings) = assemble(request, &project, (&config, &user), &mut agents, &mut findings);
+    if request.purpose == Purpose::Check && project.file.is_none() {
+        skills::check(&project.folder, &mut findings);
+        mcp::check(&project.folder, &request.env, &mut findings);
+    }
     only_what_is_sure(&config, &user, &agents, &mut findings);
     let file = project.config.as_ref().map(|_| config.file.as_str());
     findings.settle(&config.spec.check, file);
     let mut places = user.located();
     places.extend(config.located());
     let Findings { messages, sources, .. } = findings;
-    let mut loaded = Loaded { setup: None, messages, agents: listings, sources, places };
+    let given = explain::Sources { request, project: &config, user: &user };
+    let settings = setup.iter().flat_map(|setup| explain::settings(setup, &given)).collect();
+    let mut loaded = Loaded { setup: None, messages, agents: listings, sources, places, settings };
     if request.purpose == Purpose::Check {
         only_named(&mut loaded, &project, &config, &request.cwd);
     }

@@ -1,6 +1,7 @@
 //! What loading gives: everything that a run needs, and what `check` lists. Plain data; a setup holds no secret, since it
 //! is stored with the run and read again at resume.
 
+use super::explain::Setting;
 use deputize_core::definition::Team;
 use deputize_core::definition::message::{Level, Message};
 use deputize_core::definition::node::Place;
@@ -186,6 +187,8 @@ pub struct Loaded {
     pub sources: BTreeMap<String, String>,
     /// File and place of every key of the configurations, by its path; the project's where both have it.
     pub places: BTreeMap<String, (String, Place)>,
+    /// Every value that a run would use and where it came from.
+    pub settings: Vec<Setting>,
 }
 
 impl Loaded {

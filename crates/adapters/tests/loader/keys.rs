@@ -17,6 +17,17 @@ fn decoded(key: &Key) -> (Vec<Message>, BTreeSet<String>) {
             let d = decode::team(&yaml::parse(key.example, 0).unwrap(), Whose::Project);
             (d.messages, d.asked)
         }
+        File::Skill => {
+            let text = if key.example.starts_with("name") {
+                "description: y"
+            } else if key.example.starts_with("description") {
+                "name: x"
+            } else {
+                "name: x\ndescription: y"
+            };
+            let d = decode::skill(&yaml::parse(&format!("{text}\n{}", key.example), 0).unwrap());
+            (d.messages, d.asked)
+        }
         File::Agent => {
             let same = |line: &&str| line.split(':').next() == key.example.split(':').next();
             let required = ["name: x", "description: y"].into_iter().filter(|line| !same(line));
@@ -29,7 +40,7 @@ fn decoded(key: &Key) -> (Vec<Message>, BTreeSet<String>) {
 
 #[test]
 fn every_example_is_read_as_the_table_says() {
-    for key in keys::all(File::Team).iter().chain(keys::all(File::Agent)) {
+    for key in [File::Team, File::Agent, File::Skill].into_iter().flat_map(keys::all) {
         let said: Vec<String> = decoded(key).0.iter().map(|m| format!("{:?} {}", m.level, m.code)).collect();
         let wanted: &[&str] = match key.support {
             Support::Here => &[],
@@ -43,7 +54,7 @@ fn every_example_is_read_as_the_table_says() {
 
 #[test]
 fn the_decoder_asks_for_the_keys_of_the_table_and_no_others() {
-    for file in [File::Team, File::Agent] {
+    for file in [File::Team, File::Agent, File::Skill] {
         let asked: BTreeSet<String> = keys::all(file).iter().flat_map(|key| decoded(key).1).collect();
         let here = keys::all(file).iter().filter(|k| k.support == Support::Here).map(|k| k.path.to_string());
         assert_eq!(asked, here.collect(), "{file:?}");

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::out::{Out, one_line};
 use crate::prepare;
 use crate::wire;
-use deputize_adapters::loader::{self, Listing, Loaded, Purpose};
+use deputize_adapters::loader::{self, Listing, Loaded, Purpose, Setting};
 use deputize_api::{CheckDoc, SCHEMA, text};
 use deputize_core::definition::message::{Level, Message};
 use std::fmt::Write as _;
@@ -15,16 +15,20 @@ use std::path::PathBuf;
 /// Characters of a description in the list of agents.
 const DESCRIPTION: usize = 72;
 
+/// Characters of a key or value of the configuration.
+const SETTING: usize = 200;
+
 /// Checks every path on its own.
 pub(crate) fn execute(args: CheckArgs, ambient: &Ambient, out: &Out) -> Exit {
-    let CheckArgs { paths, team } = args;
+    let CheckArgs { paths, team, explain_config } = args;
     let targets: Vec<Option<PathBuf>> =
         if paths.is_empty() { vec![None] } else { paths.into_iter().map(Some).collect() };
     let loaded: Vec<Loaded> = targets.into_iter().map(|target| load(ambient, &team, target)).collect();
     let errors = loaded.iter().flat_map(|l| &l.messages).any(|m| m.level == Level::Error);
-    let shown: String = loaded.iter().map(report).collect();
+    let explained = |one: &Loaded| if explain_config { settings(&one.settings) } else { String::new() };
+    let shown: String = loaded.iter().map(|one| explained(one) + &report(one)).collect();
     if out.json() {
-        out.document(&document(loaded));
+        out.document(&document(loaded, explain_config));
     } else {
         out.result(&shown);
     }
@@ -49,14 +53,34 @@ fn load(ambient: &Ambient, flags: &TeamFlags, target: Option<PathBuf>) -> Loaded
     loaded
 }
 
-fn document(loaded: Vec<Loaded>) -> CheckDoc<Listing, Message> {
-    let (mut agents, mut messages) = (Vec::new(), Vec::new());
+fn document(loaded: Vec<Loaded>, explain: bool) -> CheckDoc<Listing, Message, Setting> {
+    let (mut agents, mut messages, mut settings) = (Vec::new(), Vec::new(), Vec::new());
     for one in loaded {
         agents.extend(one.agents);
         messages.extend(one.messages);
+        settings.extend(one.settings);
     }
     messages.sort_by(|a: &Message, b| (&a.file, a.line, &a.code).cmp(&(&b.file, b.line, &b.code)));
-    CheckDoc { schema: SCHEMA, agents, messages }
+    CheckDoc { schema: SCHEMA, agents, messages, config: explain.then_some(settings) }
+}
+
+/// `key = value   # where from`, a line each.
+fn settings(settings: &[Setting]) -> String {
+    let line = |s: &Setting| {
+        let place = s.file.as_ref().map(|file| format!("{file}:{}", s.line.unwrap_or(1)));
+        let from = match (s.from, &s.name, place) {
+            (from, Some(name), _) => format!("{from} {name}"),
+            (_, None, Some(place)) => place,
+            (from, None, None) => from.to_string(),
+        };
+        format!(
+            "{} = {}  # {}\n",
+            one_line(&s.key, SETTING),
+            one_line(&s.value.to_string(), SETTING),
+            one_line(&from, SETTING)
+        )
+    };
+    settings.iter().map(line).collect()
 }
 
 fn report(loaded: &Loaded) -> String {

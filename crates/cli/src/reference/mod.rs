@@ -5,7 +5,7 @@ mod cli;
 use crate::exit::Exit;
 use crate::out::Out;
 use deputize_core::code;
-use deputize_core::definition::keys;
+use deputize_core::definition::keys::{self, File};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -25,12 +25,20 @@ pub(crate) fn execute(out: &Out) -> Exit {
     let files = vec![
         Page { path: "docs/reference/cli.md", text: cli::markdown() },
         Page { path: "docs/reference/codes.md", text: codes() },
+        Page { path: "docs/reference/schema/deputize.schema.json", text: schema(File::Team) },
+        Page { path: "docs/reference/schema/agent.schema.json", text: schema(File::Agent) },
+        Page { path: "docs/reference/schema/skill.schema.json", text: schema(File::Skill) },
         Page { path: "docs/reference/messages.md", text: deputize_core::definition::codes::markdown() },
         Page { path: "docs/reference/config.md", text: keys::markdown() },
         Page { path: "docs/reference/exit-codes.md", text: exit_codes() },
     ];
     out.document(&Pages { files });
     Exit::Good
+}
+
+/// A JSON Schema for editors.
+fn schema(file: File) -> String {
+    format!("{:#}\n", keys::schema(file))
 }
 
 fn codes() -> String {

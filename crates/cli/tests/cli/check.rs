@@ -76,3 +76,41 @@ fn a_provider_or_a_script_that_cannot_be_used_is_an_error() {
     let (code, text, _) = error("providers: {lab: {kind: scripted, script: broken.yaml}}\n");
     assert!(code == "provider.invalid" && text.contains("broken.yaml:2"), "{text}");
 }
+
+#[test]
+fn every_value_says_where_it_came_from() {
+    let place = Place::team(TREE);
+    place.write("deputize.yaml", "budget:\n  tree:\n    tokens: 1M\nroles:\n  fast: openai:small\n");
+    let args = ["check", "--explain-config", "--budget-depth", "2", "--role", "think=openai:big"];
+    let doc = place.json(&args).exits(0).json();
+    let of = |key: &str| {
+        let all = doc["config"].as_array().unwrap();
+        let found = all.iter().find(|s| s["key"] == key).unwrap_or_else(|| panic!("no {key} in {all:?}"));
+        (
+            found["value"].clone(),
+            found["from"].as_str().unwrap().to_string(),
+            found["name"].clone(),
+            found["line"].clone(),
+        )
+    };
+    let (null, line) = (Value::Null, |n: u64| Value::from(n));
+    assert_eq!(of("budget.tree.tokens"), (1_000_000.into(), "project".into(), null.clone(), line(3)));
+    assert_eq!(of("budget.tree.depth"), (2.into(), "flag".into(), "--budget-depth".into(), null.clone()));
+    assert_eq!(of("budget.tree.runs"), (50.into(), "default".into(), null.clone(), null.clone()));
+    assert_eq!(of("roles.fast"), ("openai:small".into(), "project".into(), null.clone(), line(5)));
+    assert_eq!(of("roles.think"), ("openai:big".into(), "flag".into(), "--role".into(), null.clone()));
+    assert_eq!(of("roles.embedding").0, null);
+    assert_eq!(of("providers.openai.timeout.connect"), (10_000.into(), "default".into(), null.clone(), null.clone()));
+    let shown = place.deputize(&args).exits(0).stdout;
+    assert!(shown.contains("budget.tree.tokens = 1000000  # deputize.yaml:3\n"), "{shown}");
+    assert!(shown.contains("budget.tree.depth = 2  # flag --budget-depth\n"), "{shown}");
+    // Every key that can be set and holds one value is there.
+    let all: Vec<String> =
+        doc["config"].as_array().unwrap().iter().map(|s| s["key"].as_str().unwrap().into()).collect();
+    for key in deputize_core::definition::keys::all(deputize_core::definition::keys::File::Team) {
+        use deputize_core::definition::keys::Support;
+        let one = !key.kind.starts_with("map") && !key.path.contains("NAME") && !key.path.contains("MODEL");
+        let listed = all.iter().any(|k| k == key.path) || key.path == "version";
+        assert!(listed || !one || key.support != Support::Here, "{} is not explained", key.path);
+    }
+}

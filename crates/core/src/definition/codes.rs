@@ -75,6 +75,12 @@ codes! {
     "load.missing" "warning" "A folder of `load` is not there.";
     "load.too_deep" "warning" "A folder is too deep to be searched.";
     "load.too_many" "error" "There are more files or folders than are searched.";
+    "mcp.expansion" "error, warning" "A `${VARIABLE}` is not closed, or names no variable.";
+    "mcp.found" "info" "Servers that `.mcp.json` names; none is started.";
+    "mcp.server" "error" "A server in `.mcp.json` cannot be used.";
+    "mcp.syntax" "error" "`.mcp.json` is no JSON.";
+    "mcp.unset" "warning" "A variable of `.mcp.json` is not set and has no default.";
+    "mcp.wrapper" "warning" "The servers stand at the top of `.mcp.json`; they belong below `mcpServers`.";
     "model.script" "info" "Every model is a script.";
     "model.unknown" "error, warning" "There is no such model; before a run this is an error unless a flag replaces it.";
     "name.invalid" "error" "A name cannot be used.";
@@ -94,7 +100,11 @@ codes! {
     "root.unknown" "error, warning" "The agent that a run should start with was not loaded.";
     "secret.elsewhere" "error, warning" "A key of the environment would go to an address that the project chose; it does not.";
     "secret.in_file" "error" "A credential stands in a file.";
+    "secret.in_mcp" "warning" "What looks like a credential stands in `.mcp.json`.";
     "secret.sent" "warning, info" "A key goes to an address that the project chose, as the project says.";
+    "skill.found" "info" "Skills that were found; they are not used yet.";
+    "skill.long" "warning" "A skill is longer than is good for it.";
+    "skill.name" "warning" "The name of a skill is not that of its folder, or is no name.";
     "store.path" "error" "The path of the store is no file that logs can be kept in.";
     "task_type.shared" "warning" "Two agents have one task type.";
     "tool.ceiling" "warning" "A tool is beyond the ceiling of the team.";
@@ -111,6 +121,7 @@ codes! {
     "yaml.documents" "error" "There is more than one document.";
     "yaml.duplicate_key" "error" "A key stands twice.";
     "yaml.key" "error" "A list or map stands as a key.";
+    "yaml.nodes" "error" "The text has more values than are read.";
     "yaml.syntax" "error" "The text is no YAML.";
     "yaml.tab" "error" "A tab stands as indentation.";
     "yaml.tag" "error" "A tag has no meaning here.";

@@ -60,6 +60,15 @@ pub struct AgentSpec {
     pub standalone: bool,
 }
 
+/// The front matter of a skill.
+#[derive(Clone, Debug, Default)]
+pub struct SkillSpec {
+    /// Its name as written.
+    pub name: Option<At<String>>,
+    /// When to use it.
+    pub description: Option<At<String>>,
+}
+
 /// What a file says of a provider.
 #[derive(Clone, Debug, Default)]
 pub struct ProviderSpec {

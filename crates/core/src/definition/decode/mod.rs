@@ -8,12 +8,14 @@ mod json;
 mod list;
 mod provider;
 mod read;
+mod skill;
 mod success;
 mod team;
 
 pub use agent::{agent, entry_parts};
 pub use budget::NOT_POSITIVE;
 pub use provider::{UrlFault, check_url};
+pub use skill::skill;
 pub use success::object_schema;
 pub use team::{Whose, team};
 
@@ -36,6 +38,9 @@ pub struct Decoded<T> {
 /// Keys that files of other products leave empty, and whose absence widens nothing. Every other key that is there and says
 /// nothing is an error: its author meant something by it.
 const HARMLESS: [&str; 4] = ["model", "color", "effort", "version"];
+
+/// Messages of a file after which no nearest key is looked for.
+const MAX_GUESSES: usize = 200;
 
 /// Collects messages while values are read.
 struct Decoder {
@@ -137,7 +142,12 @@ impl Decoder {
         };
         for entry in entries {
             let path = join(&field.path, &entry.key);
-            match keys::find(self.file, table, &entry.key) {
+            // A text of ten thousand slips is no text with slips: the nearest key of each would cost minutes.
+            let matched = match self.messages.len() < MAX_GUESSES {
+                true => keys::find(self.file, table, &entry.key),
+                false => keys::known(self.file, table, &entry.key).unwrap_or(Match::Unknown(None)),
+            };
+            match matched {
                 Match::Exact(key) => self.accept(&mut fields, key, entry),
                 Match::Spelling(key) => {
                     let proper = join(&field.path, key.name());
@@ -195,7 +205,7 @@ impl Decoder {
     /// A key that is not in the table. In an agent file it may be another product's, so it is a warning; below a key of
     /// our own, and in `deputize.yaml`, it can only be a slip, and ignoring it could widen something.
     fn stranger(&mut self, path: &str, nearest: Option<&str>, entry: &Entry, table: &str) {
-        let (at, lenient) = (entry.at, self.file == File::Agent && table.is_empty());
+        let (at, lenient) = (entry.at, self.file != File::Team && table.is_empty());
         let level = if lenient { Level::Warning } else { Level::Error };
         if table == "providers.NAME" && entry.key.to_lowercase().contains("key") {
             let text = format!("`{path}`: a key itself never stands in a file");

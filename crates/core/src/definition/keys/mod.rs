@@ -19,10 +19,13 @@ macro_rules! keys {
 mod agent;
 mod foreign;
 mod reference;
+mod schema;
+mod skill;
 mod team;
 
 pub use foreign::{Dialect, FOREIGN, ForeignKey, Treatment, foreign};
 pub use reference::markdown;
+pub use schema::schema;
 
 /// Which file a key stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +34,8 @@ pub enum File {
     Team,
     /// The front matter of an agent file.
     Agent,
+    /// The front matter of a skill's `SKILL.md`.
+    Skill,
 }
 
 /// What this build does with a key.
@@ -87,6 +92,7 @@ pub fn all(file: File) -> &'static [Key] {
     match file {
         File::Team => team::KEYS,
         File::Agent => agent::KEYS,
+        File::Skill => skill::KEYS,
     }
 }
 
@@ -111,18 +117,21 @@ fn folded(key: &str) -> String {
     key.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
-/// Finds a written key among those of the map at a path.
-pub fn find(file: File, path: &str, written: &str) -> Match {
+/// Finds a written key among those of the map at a path; none when it is no key.
+pub fn known(file: File, path: &str, written: &str) -> Option<Match> {
     if let Some(key) = children(file, path).find(|k| k.name() == written) {
-        return Match::Exact(key);
+        return Some(Match::Exact(key));
     }
     let small = folded(written);
     let alias = |(f, from, _): &&(File, &str, &str)| *f == file && path.is_empty() && folded(from) == small;
     let target = ALIASES.iter().find(alias).map_or(small.clone(), |(_, _, to)| folded(to));
-    if let Some(key) = children(file, path).find(|k| folded(k.name()) == target) {
-        return Match::Spelling(key);
-    }
-    Match::Unknown(super::nearest::nearest(written, children(file, path).map(Key::name)))
+    children(file, path).find(|k| folded(k.name()) == target).map(Match::Spelling)
+}
+
+/// Finds a written key among those of the map at a path, or the one that is nearest.
+pub fn find(file: File, path: &str, written: &str) -> Match {
+    let nearest = || super::nearest::nearest(written, children(file, path).map(Key::name));
+    known(file, path, written).unwrap_or_else(|| Match::Unknown(nearest()))
 }
 
 #[cfg(test)]

@@ -12,7 +12,12 @@ pub fn markdown() -> String {
          A *duration* is `500ms`, `90s`, `15m`, `2h`, `1h30m`; a bare integer is seconds. A *count* is an integer, `200k` or\n\
          `2M`. Zero, negative numbers and `unlimited` are errors. Paths are relative to the file they stand in.\n",
     );
-    for (file, title) in [(File::Team, "`deputize.yaml`"), (File::Agent, "Front matter of an agent file")] {
+    let files = [
+        (File::Team, "`deputize.yaml`"),
+        (File::Agent, "Front matter of an agent file"),
+        (File::Skill, "Front matter of a `SKILL.md`"),
+    ];
+    for (file, title) in files {
         let _ = write!(out, "\n## {title}\n\n| key | type | default | example | |\n|---|---|---|---|---|\n");
         for key in all(file) {
             row(&mut out, key);
