@@ -6,6 +6,7 @@ mod dialect;
 mod errors;
 mod fake;
 mod limits;
+mod local;
 mod mock;
 mod suite;
 mod support;

@@ -1,5 +1,6 @@
 //! What the provider said so far: chunks of a stream, or a whole answer, into a turn and its usage.
 
+use super::parts::Kept;
 use super::wait;
 use crate::provider::wire::failure::{self, Complaint};
 use crate::provider::wire::{Answer, Tally, count, read};
@@ -16,8 +17,7 @@ pub(in crate::provider) struct Said {
     model: ModelName,
     text: String,
     calls: Vec<ToolCall>,
-    /// The parts as they came, joined only where nothing is lost.
-    parts: Vec<Value>,
+    kept: Kept,
     finish: Option<String>,
     /// What the provider says about the end.
     remark: Option<String>,
@@ -62,7 +62,7 @@ impl Said {
             model,
             text: String::new(),
             calls: Vec::new(),
-            parts: Vec::new(),
+            kept: Kept::default(),
             finish: None,
             remark: None,
             blocked: None,
@@ -82,22 +82,20 @@ impl Said {
     }
 
     fn part(&mut self, part: Value) {
-        let thought = part.get("thought") == Some(&Value::Bool(true));
-        if let Some(called) = part.get("functionCall") {
+        if part.get("thought") == Some(&Value::Bool(true)) {
+            self.tally.said(0);
+            self.kept.thought(part);
+        } else if let Some(called) = part.get("functionCall") {
             self.tally.said(called.to_string().len());
+            self.kept.call(self.calls.len(), called.get("id"), &part);
             self.calls.push(call(called));
-        } else if let Some(text) = text_of(&part).filter(|text| !thought && !text.is_empty()) {
-            (self.delta)(text);
+        } else if let Some(text) = part.get("text").and_then(Value::as_str) {
             self.tally.said(text.len());
-            self.text.push_str(text);
-        }
-        match (self.parts.last_mut(), text_of(&part)) {
-            (Some(last), Some(more)) if is_plain(&part) && joins(last, &part) => {
-                if let Some(Value::String(text)) = last.get_mut("text") {
-                    text.push_str(more);
-                }
+            self.kept.text(self.text.len(), self.text.len() + text.len(), &part);
+            if !text.is_empty() {
+                (self.delta)(text);
+                self.text.push_str(text);
             }
-            _ => self.parts.push(part),
         }
     }
 
@@ -110,12 +108,6 @@ impl Said {
         let input = sum(["promptTokenCount", "toolUsePromptTokenCount"]);
         let output = sum(["candidatesTokenCount", "thoughtsTokenCount"]);
         self.tally.counted(input, count(usage.get("cachedContentTokenCount")), output);
-    }
-
-    /// The parts that the model wants back with the message: all of them if one is signed, else none.
-    fn reasoning(&mut self) -> Option<Reasoning> {
-        let signed = self.parts.iter().any(|part| part.get("thoughtSignature").is_some());
-        signed.then(|| Reasoning { by: self.model.clone(), blocks: std::mem::take(&mut self.parts) })
     }
 
     /// Why the model stopped, with what is to be shown when a filter left no text.
@@ -180,10 +172,11 @@ impl Answer for Said {
         self.tally.paid()
     }
 
-    fn close(mut self) -> Result<Reply, Failure> {
+    fn close(self) -> Result<Reply, Failure> {
         self.tally.any()?;
         let (stop, shown) = self.stop()?;
-        let reasoning = self.reasoning();
+        let by = self.model;
+        let reasoning = self.kept.blocks().map(|blocks| Reasoning { by, blocks });
         let text = if self.text.is_empty() { shown.unwrap_or_default() } else { self.text };
         Ok(Reply { turn: Turn { text, calls: self.calls, stop, reasoning }, usage: self.tally.usage() })
     }
@@ -196,20 +189,6 @@ fn call(called: &Value) -> ToolCall {
         Some(arguments) => arguments.clone(),
     };
     ToolCall { name, arguments: Arguments::Json(arguments) }
-}
-
-fn text_of(part: &Value) -> Option<&str> {
-    part.get("text").and_then(Value::as_str)
-}
-
-/// Whether a part is text and nothing else.
-fn is_plain(part: &Value) -> bool {
-    part.as_object().is_some_and(|part| part.keys().all(|key| key == "text" || key == "thought"))
-}
-
-/// Whether text may be added to a part: a signed part stays as it came.
-fn joins(last: &Value, part: &Value) -> bool {
-    is_plain(last) && text_of(last).is_some() && last.get("thought") == part.get("thought")
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The bytes of a request. The same request always gives the same bytes, and what changes least stands first: system
 //! prompt, tools, the conversation, then the rest.
 
+use super::parts;
 use crate::provider::overlay::overlay;
 use deputize_core::message::{Message, Request, SentCall};
 use serde_json::{Map, Value, json};
@@ -8,10 +9,6 @@ use std::collections::BTreeMap;
 
 /// Fields that `body` in the settings may not replace: the adapter could not read the answer any more.
 pub(super) const OWN: [&str; 3] = ["systemInstruction", "tools", "contents"];
-
-/// What stands where a signature belongs and none was given, so that a conversation that another model began is taken. It
-/// is the text that Google documents for this purpose.
-const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// The bytes; `extra` is `body` of the settings.
 pub(super) fn bytes(request: &Request, extra: &Map<String, Value>) -> Result<Vec<u8>, serde_json::Error> {
@@ -50,24 +47,23 @@ fn generation(request: &Request) -> Map<String, Value> {
         set("responseJsonSchema", schema.clone());
     }
     if let Some(effort) = &request.effort {
-        set("thinkingConfig", thinking(request.model.model(), effort));
+        set("thinkingConfig", thinking(request.model.model(), effort, request.max_output));
     }
     config
 }
 
-/// Models up to 2.5 take a budget in tokens, later ones a level. The budgets are those that Google's own compatibility
-/// layer gives to the same words.
-fn thinking(model: &str, effort: &str) -> Value {
-    if let Ok(budget) = effort.parse::<u64>() {
-        return json!({"thinkingBudget": budget});
-    }
-    match (is_early(model), effort) {
-        (true, "low") => json!({"thinkingBudget": 1024}),
-        (true, "medium") => json!({"thinkingBudget": 8192}),
-        (true, _) => json!({"thinkingBudget": 24576}),
-        (false, "max") => json!({"thinkingLevel": "high"}),
-        (false, level) => json!({"thinkingLevel": level}),
-    }
+/// Models up to 2.5 take a budget in tokens, later ones a level or a budget. The budgets are those that Google's own
+/// compatibility layer gives to the same words. One is part of the output limit, and half of that is left for the answer.
+fn thinking(model: &str, effort: &str, most: u64) -> Value {
+    let number = effort.parse::<u64>().ok();
+    let budget = match (is_early(model) || number.is_some(), effort) {
+        (true, "low") => 1024,
+        (true, "medium") => 8192,
+        (true, _) => number.unwrap_or(24_576),
+        (false, "max") => return json!({"thinkingLevel": "high"}),
+        (false, level) => return json!({"thinkingLevel": level}),
+    };
+    json!({"thinkingBudget": if most > 0 { budget.min(most / 2) } else { budget }})
 }
 
 /// Whether the model is of the generations before signatures became a must.
@@ -92,8 +88,8 @@ fn contents(request: &Request) -> Vec<Value> {
 struct Conversation<'a> {
     contents: Vec<Value>,
     results: Vec<Value>,
-    /// By our id of a call: the name and the id, if any, under which it was sent.
-    calls: BTreeMap<&'a str, (String, Option<Value>)>,
+    /// By our id of a call: the id under which it was sent.
+    ids: BTreeMap<&'a str, Value>,
     /// The model insists on signatures.
     signs: bool,
 }
@@ -107,42 +103,17 @@ impl<'a> Conversation<'a> {
         self.contents.push(json!({"role": role, "parts": parts}));
     }
 
-    /// What the model said: its own parts, unchanged, where they were kept, since signatures hold for the parts they came
-    /// with; else parts made of the text and the calls.
-    fn model(&mut self, text: &str, calls: &'a [SentCall], kept: &[Value]) {
-        let called = |parts: &[Value]| parts.iter().filter(|p| p.get("functionCall").is_some()).count();
-        let parts = match kept {
-            [_, ..] if called(kept) == calls.len() => kept.to_vec(),
-            _ => self.made(text, calls),
-        };
-        let sent = parts.iter().filter_map(|part| part.get("functionCall"));
-        for (call, sent) in calls.iter().zip(sent) {
-            let name = sent.get("name").and_then(Value::as_str).unwrap_or(&call.name).to_string();
-            self.calls.insert(&call.id, (name, sent.get("id").cloned()));
-        }
+    /// What the model said. Its signatures go back with the parts they came with.
+    fn model(&mut self, text: &str, calls: &'a [SentCall], blocks: &[Value]) {
+        let parts = parts::of(text, calls, blocks, self.signs);
+        let sent = parts.iter().filter_map(|part| part.get("functionCall")?.get("id"));
+        self.ids.extend(calls.iter().map(|call| call.id.as_str()).zip(sent.cloned()));
         self.say("model", parts);
     }
 
-    fn made(&self, text: &str, calls: &[SentCall]) -> Vec<Value> {
-        let text = Some(text).filter(|text| !text.is_empty()).map(|text| json!({"text": text}));
-        let call = |(at, call): (usize, &SentCall)| {
-            let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!({}));
-            let mut part = json!({"functionCall": {"id": call.id, "name": call.name, "args": arguments}});
-            if let (0, true, Some(part)) = (at, self.signs, part.as_object_mut()) {
-                part.insert("thoughtSignature".to_string(), json!(NO_SIGNATURE));
-            }
-            part
-        };
-        text.into_iter().chain(calls.iter().enumerate().map(call)).collect()
-    }
-
     fn result(&mut self, call: &str, name: &str, text: &str) {
-        let (name, id) = self.calls.get(call).cloned().unwrap_or_else(|| (name.to_string(), None));
-        let mut response = json!({"name": name, "response": {"output": text}});
-        if let (Some(id), Some(response)) = (id, response.as_object_mut()) {
-            response.insert("id".to_string(), id);
-        }
-        self.results.push(json!({"functionResponse": response}));
+        let id = self.ids.get(call).cloned().unwrap_or_else(|| json!(call));
+        self.results.push(json!({"functionResponse": {"id": id, "name": name, "response": {"output": text}}}));
     }
 
     fn end(mut self) -> Vec<Value> {

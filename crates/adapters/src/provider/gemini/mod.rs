@@ -2,6 +2,7 @@
 
 mod answer;
 mod body;
+mod parts;
 
 use super::wire::{self, Asking, Base, Protocol, credential};
 use super::{Config, ConfigError, Secret};

@@ -122,10 +122,11 @@ impl Answer for Said {
     }
 
     fn close(self) -> Result<Reply, Failure> {
-        if matches!(self.reason.as_deref(), Some("load" | "unload")) {
-            return Err(Failure::passing(code::MODEL_MALFORMED, "the server only loaded the model", None));
-        }
         self.tally.any()?;
+        if let Some(reason @ ("load" | "unload")) = self.reason.as_deref() {
+            let why = format!("the server only did this with the model: {reason}");
+            return Err(Failure::passing(code::MODEL_MALFORMED, why, None));
+        }
         let stop = match self.reason.as_deref() {
             Some("length") => Stop::Length,
             _ if self.calls.is_empty() => Stop::End,

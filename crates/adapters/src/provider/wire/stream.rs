@@ -36,6 +36,10 @@ impl Frames {
         Frames::Lines(Vec::new())
     }
 
+    fn are_lines(&self) -> bool {
+        matches!(self, Frames::Lines(_))
+    }
+
     /// Takes a piece in; gives every event that it completes.
     fn push(&mut self, piece: &[u8]) -> Vec<String> {
         match self {
@@ -114,8 +118,14 @@ where
                 Err(End::Late(limit)) => return Err(failure::late("further part of the answer", limit)),
                 Err(End::Broken(why)) => return Err(failure::cut(&why)),
             };
+            if let Some(head) = head.as_mut().filter(|head| head.len() < HEAD) {
+                head.extend_from_slice(&piece);
+            }
             for event in frames.push(&piece) {
-                head = None;
+                // A page has lines too; its first alone would not say what it is.
+                if let Some(head) = head.take().filter(|_| frames.are_lines() && !event.starts_with('{')) {
+                    return Err(read::unreadable(&head, None));
+                }
                 if event.trim() == "[DONE]" {
                     return Ok(());
                 }
@@ -123,9 +133,6 @@ where
                 if answer.complete() {
                     return Ok(());
                 }
-            }
-            if let Some(head) = head.as_mut().filter(|head| head.len() < HEAD) {
-                head.extend_from_slice(&piece);
             }
         }
     }

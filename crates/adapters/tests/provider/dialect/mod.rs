@@ -2,6 +2,8 @@
 //! in [`all`]: the whole suite then runs for it.
 
 mod anthropic;
+mod gemini;
+mod ollama;
 mod openai;
 
 use crate::fake::{End, Given, Sent};
@@ -11,7 +13,7 @@ use serde_json::Value;
 
 /// Every provider of this build.
 pub(crate) fn all() -> Vec<Box<dyn Dialect>> {
-    vec![Box::new(openai::OpenAi), Box::new(anthropic::Anthropic)]
+    vec![Box::new(openai::OpenAi), Box::new(anthropic::Anthropic), Box::new(gemini::Gemini), Box::new(ollama::Ollama)]
 }
 
 /// What a model says in a test.

@@ -55,8 +55,8 @@ fn a_conversation_has_two_roles_and_results_in_the_order_of_the_calls() {
         r#"{"functionCall":{"id":"t1_c0","name":"ls","args":{"path":"a"}}},"#,
         r#"{"functionCall":{"id":"t1_c1","name":"grep","args":{}}}]},"#,
         r#"{"role":"user","parts":["#,
-        r#"{"functionResponse":{"name":"ls","response":{"output":"x"},"id":"t1_c0"}},"#,
-        r#"{"functionResponse":{"name":"grep","response":{"output":"y"},"id":"t1_c1"}}]}],"#,
+        r#"{"functionResponse":{"id":"t1_c0","name":"ls","response":{"output":"x"}}},"#,
+        r#"{"functionResponse":{"id":"t1_c1","name":"grep","response":{"output":"y"}}}]}],"#,
         r#""generationConfig":{"maxOutputTokens":100,"temperature":0.5}}"#,
     );
     assert_eq!(text, expect);
@@ -74,38 +74,48 @@ fn two_turns_share_their_beginning() {
     assert_eq!(a.split_at(shared).1.split(']').next().unwrap(), "", "they part where the contents of the first end");
 }
 
-#[test]
-fn signed_parts_go_back_unchanged_and_results_name_the_providers_ids() {
+fn answered(text: &str, calls: Vec<SentCall>, reasoning: Value) -> Value {
     let mut request = request("gemini:gemini-3-pro");
-    let kept = json!([
-        {"text": "thinking about it", "thought": true},
-        {"text": "Let me look."},
-        {"functionCall": {"id": "g-1", "name": "ls", "args": {"z": 1, "path": "a"}}, "thoughtSignature": "c2lnbmVk"},
-        {"functionCall": {"name": "grep"}},
-    ]);
-    if let Some(Message::Assistant { reasoning, .. }) = request.messages.get_mut(1) {
-        *reasoning = kept.as_array().unwrap().clone();
-    }
-    let contents = &sent(&request, &json!({}))["contents"];
-    assert_eq!(contents[1]["parts"].to_string(), kept.to_string(), "byte for byte");
-    assert_eq!(contents[2]["parts"][0]["functionResponse"]["id"], "g-1");
-    assert_eq!(contents[2]["parts"][1]["functionResponse"].get("id"), None, "where the provider gave none");
+    let results: Vec<Message> = calls.iter().map(|call| result(&call.id, &call.name, "r")).collect();
+    let reasoning = reasoning.as_array().unwrap().clone();
+    request.messages = vec![Message::User { text: "go".into() }];
+    request.messages.push(Message::Assistant { text: text.into(), calls, reasoning });
+    request.messages.extend(results);
+    sent(&request, &json!({}))["contents"].clone()
 }
 
 #[test]
-fn parts_that_do_not_fit_the_calls_are_left_out() {
-    let mut request = request("gemini:gemini-3-pro");
-    // A rejected answer is sent as its text alone: nobody answers its calls.
-    request.messages = vec![
-        Message::User { text: "go".into() },
-        Message::Assistant {
-            text: "no".into(),
-            calls: Vec::new(),
-            reasoning: vec![json!({"functionCall": {"name": "ls"}, "thoughtSignature": "c2ln"})],
-        },
-        Message::User { text: "again".into() },
-    ];
-    assert_eq!(sent(&request, &json!({}))["contents"][1]["parts"], json!([{"text": "no"}]));
+fn signatures_go_back_with_their_parts_and_results_name_the_providers_ids() {
+    let calls = || vec![call("t1_c0", "ls", r#"{"z":1,"path":"a"}"#), call("t1_c1", "grep", "{}")];
+    let blocks = json!([
+        {"text": "thinking about it", "thought": true},
+        {"text": [0, 3], "thoughtSignature": "Zmlyc3Q="},
+        {"call": 0, "id": "g-1", "thoughtSignature": "c2lnbmVk"},
+        {"call": 1},
+        {"text": [12, 12], "thoughtSignature": "ZW5k"},
+    ]);
+    let contents = answered("Let me look.", calls(), blocks);
+    let expect = json!([
+        {"text": "thinking about it", "thought": true},
+        {"text": "Let", "thoughtSignature": "Zmlyc3Q="},
+        {"text": " me look."},
+        {"functionCall": {"id": "g-1", "name": "ls", "args": {"z": 1, "path": "a"}}, "thoughtSignature": "c2lnbmVk"},
+        {"functionCall": {"id": "t1_c1", "name": "grep", "args": {}}},
+        {"text": "", "thoughtSignature": "ZW5k"},
+    ]);
+    assert_eq!(contents[1]["parts"].to_string(), expect.to_string(), "byte for byte");
+    assert_eq!(contents[2]["parts"][0]["functionResponse"]["id"], "g-1");
+    assert_eq!(contents[2]["parts"][1]["functionResponse"]["id"], "t1_c1", "ours, where the provider gave none");
+}
+
+#[test]
+fn blocks_that_do_not_fit_lose_nothing_else() {
+    // A text that was changed, and calls that nobody answers.
+    let blocks = json!([{"text": [2, 90], "thoughtSignature": "eA=="}, {"call": 3, "thoughtSignature": "eQ=="}, 7]);
+    let contents = answered("né", vec![call("t1_c0", "ls", "{}")], blocks.clone());
+    let called = json!({"functionCall": {"id": "t1_c0", "name": "ls", "args": {}}});
+    assert_eq!(contents[1]["parts"], json!([{"text": "né"}, called]));
+    assert_eq!(answered("no", Vec::new(), blocks)[1]["parts"], json!([{"text": "no"}]));
 }
 
 #[test]
@@ -128,9 +138,12 @@ fn effort_is_a_budget_for_early_models_and_a_level_for_later_ones() {
         ("gemini-3-pro-preview", "2000", json!({"thinkingBudget": 2000})),
     ];
     for (model, effort, expect) in table {
-        let request = Request { effort: Some(effort.into()), ..request(&format!("gemini:{model}")) };
+        let request = Request { effort: Some(effort.into()), max_output: 0, ..request(&format!("gemini:{model}")) };
         assert_eq!(sent(&request, &json!({}))["generationConfig"]["thinkingConfig"], expect, "{model} {effort}");
     }
+    let short = Request { effort: Some("high".into()), ..request("gemini:gemini-2.5-pro") };
+    let expect = json!({"thinkingBudget": 50});
+    assert_eq!(sent(&short, &json!({}))["generationConfig"]["thinkingConfig"], expect, "half is for the answer");
 }
 
 #[test]
