@@ -53,7 +53,14 @@ fn same(mine: &Request, engine: &Request) -> Result<(), Fault> {
 impl Loop<'_> {
     fn who(&self, label: Label) -> Who {
         let agent = AgentName::new(self.path.as_str());
-        Who { run: RunId::new(ROOT), agent, path: self.path.clone(), label, attempt: 1 }
+        Who {
+            run: RunId::new(ROOT),
+            agent,
+            path: self.path.clone(),
+            label,
+            attempt: 1,
+            permissions: Default::default(),
+        }
     }
 
     async fn say(&self, turn: usize, request: &Request) -> Result<Turn, Fault> {

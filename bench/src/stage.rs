@@ -44,6 +44,7 @@ impl Tools for Shelf {
             }),
             effect,
             operation,
+            paths: Vec::new(),
         };
         vec![
             spec("look", EffectClass::ReadOnly, Operation::Read),

@@ -4,7 +4,6 @@
 pub mod ids;
 pub mod loader;
 pub mod mock;
-mod private;
 pub mod provider;
 pub mod store;
 pub mod tool;

@@ -3,6 +3,7 @@
 use crate::budget::Budget;
 use crate::code::{self, Code};
 use crate::id::ToolName;
+use crate::policy::Layers;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -136,6 +137,9 @@ pub struct Brief {
     pub memory: Stated<MemoryScope>,
     /// Its caps.
     pub budget: Stated<Budget>,
+    /// The lists of rules on paths that hold for it beside the built-in one: the project's, those of all above it, its own.
+    #[serde(default, skip_serializing_if = "Layers::is_empty")]
+    pub permissions: Layers,
 }
 
 /// A brief in the making: whatever has been given so far.
@@ -165,6 +169,8 @@ pub struct Draft {
     pub memory: Option<Stated<MemoryScope>>,
     /// See [`Brief::budget`].
     pub budget: Option<Stated<Budget>>,
+    /// See [`Brief::permissions`].
+    pub permissions: Layers,
 }
 
 /// A brief that is not complete or not right: the reason and one sentence that names the field.
@@ -233,9 +239,9 @@ impl Draft {
             let why = "brief budget must be positive: time and tokens need numbers above 0";
             return Err(Incomplete::new(code::BRIEF_BUDGET_NOT_POSITIVE, why));
         }
-        let (task_type, context) = (self.task_type, self.context);
+        let (task_type, context, permissions) = (self.task_type, self.context, self.permissions);
         #[rustfmt::skip]
-        let brief = Brief { task_type, objective, context, output_format, guidance, boundaries, success, output, tools, grant, memory, budget };
+        let brief = Brief { task_type, objective, context, output_format, guidance, boundaries, success, output, tools, grant, memory, budget, permissions };
         Ok(brief)
     }
 }

@@ -91,7 +91,7 @@ codes! {
     TOOL_PANICKED = "tool.panicked", "F-07", "The tool broke down.";
     SECRET_HIDDEN = "secret.hidden", "X-16", "The arguments of a tool hold the mark of a hidden secret, which must not be written anywhere.";
     APPROVAL_UNAVAILABLE = "approval.unavailable", "S-14", "The policy asks a person, and nobody can be asked.";
-    PERMISSION_DENIED = "permission.denied", "S-14", "The policy forbids it.";
+    PERMISSION_DENIED = "permission.denied", "S-14 D-08 X-09", "The policy, or a rule on paths, forbids it.";
     BUDGET_TOKENS = "budget.tokens", "L-49", "The token budget is used up.";
     BUDGET_EXHAUSTED = "budget.exhausted", "L-49", "What is left of the budget is too little for a child.";
     BUDGET_TURNS = "budget.turns", "E-21", "The turns are used up.";

@@ -16,6 +16,7 @@ pub mod govern;
 pub mod id;
 pub mod message;
 pub mod pattern;
+pub mod policy;
 pub mod program;
 pub mod projection;
 pub mod run;

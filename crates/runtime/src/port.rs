@@ -5,6 +5,7 @@ use deputize_core::definition::ToolSpec;
 use deputize_core::event::Recorded;
 use deputize_core::id::{AgentName, AgentPath, Digest, Label, RunId, Time, ToolName};
 use deputize_core::message::{Request, Turn, Usage};
+use deputize_core::policy::Layers;
 use deputize_core::step::{Failure, Note};
 use deputize_core::summary::Terminal;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,10 @@ pub struct Who {
     pub label: Label,
     /// The attempt, from 1.
     pub attempt: u32,
+    /// The lists of rules on paths that hold for the run, beside the built-in one. What the gate has let through is allowed
+    /// as it is written; a tool that touches files asks again about the place that a path leads to, and about everything
+    /// that it comes across below it.
+    pub permissions: Layers,
 }
 
 impl Who {

@@ -64,6 +64,7 @@ impl Tools for Toys {
             input_schema: json!({"type": "object"}),
             effect: *effect,
             operation: if *effect == EffectClass::ReadOnly { Operation::Read } else { Operation::Other },
+            paths: Vec::new(),
         };
         ALL.iter().map(spec).collect()
     }

@@ -10,6 +10,7 @@ use deputize_core::definition::resolve::Held;
 use deputize_core::definition::spec::Choice;
 use deputize_core::definition::{Team, ToolChoice};
 use deputize_core::id::{AgentName, ToolName};
+use deputize_core::policy::{Layers, Source};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -133,14 +134,26 @@ fn defaults(agent: &Agent, held: &Held, findings: &mut Findings) {
 }
 
 /// The agents of files as `check --json` lists them, by name. A built-in root is named in a message instead.
-pub(super) fn listings(team: &Team, agents: &Agents, stands: &BTreeMap<AgentName, Stand>) -> Vec<Listing> {
+pub(super) fn listings(
+    team: &Team,
+    agents: &Agents,
+    stands: &BTreeMap<AgentName, Stand>,
+    rules: &BTreeMap<AgentName, Layers>,
+) -> Vec<Listing> {
     let written = agents.loaded.iter().filter(|a| a.source != BUILTIN);
-    let mut listings: Vec<Listing> = written.map(|a| listing(a, &held(team, stands, a))).collect();
+    let mut listings: Vec<Listing> = written
+        .map(|a| {
+            let alone = team.layers.with(a.spec.definition.layer());
+            let rules = rules.get(&a.spec.definition.name).unwrap_or(&alone).as_slice().iter();
+            let written = rules.filter(|layer| layer.source != Source::Ceiling).cloned();
+            listing(a, &held(team, stands, a), Layers::new(written))
+        })
+        .collect();
     listings.sort_by(|a, b| a.name.cmp(&b.name));
     listings
 }
 
-fn listing(agent: &Agent, held: &Held) -> Listing {
+fn listing(agent: &Agent, held: &Held, permissions: Layers) -> Listing {
     let spec = &agent.spec;
     let definition = &spec.definition;
     let texts = |tools: &[ToolName]| tools.iter().map(|t| t.as_str().to_string()).collect();
@@ -159,6 +172,7 @@ fn listing(agent: &Agent, held: &Held) -> Listing {
         agents: definition.agents.iter().map(|a| a.as_str().to_string()).collect(),
         model: spec.model.as_ref().map(|m| m.value.clone()),
         max_turns: definition.budget.turns,
+        permissions,
         skills: spec.skills.clone(),
         body: definition.body.clone(),
         file: agent.path.as_ref().map(|_| agent.file.clone()),

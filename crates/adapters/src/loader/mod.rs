@@ -17,6 +17,7 @@ mod kinds;
 mod mcp;
 mod models;
 mod paths;
+mod permissions;
 mod project;
 mod providers;
 mod report;
@@ -158,7 +159,8 @@ fn assemble(
     let (budget, flags) = config::budgets(request, &user.spec.budget, &config.spec.budget, foreign, findings);
     let default = if foreign { Profile::Assisted } else { Profile::Strict };
     let profile = config.spec.profile.unwrap_or(default);
-    let permissions = report::permissions(request, foreign, findings);
+    let (operations, layer) = report::permissions(request, foreign, findings);
+    let workspace = world::workspace(request, config, findings);
     let folder = project.folder.file_name().map(|n| n.to_string_lossy().into_owned());
     let mut team = Team {
         name: config.spec.name.clone().or(folder).unwrap_or_else(|| "team".into()),
@@ -167,7 +169,9 @@ fn assemble(
         agents: agents.loaded.iter().map(|a| (a.spec.definition.name.clone(), a.spec.definition.clone())).collect(),
         tools: request.tools.iter().map(|t| (t.name.clone(), t.clone())).collect(),
         ceiling,
-        permissions,
+        permissions: operations,
+        layers: permissions::layers(layer, config),
+        workspace: workspace.clone().into_iter().collect(),
         budget,
         models,
         retry: providers.retry,
@@ -179,18 +183,14 @@ fn assemble(
     if let Some(root) = team.agents.get_mut(&team.root) {
         root.budget = flags.run.or(root.budget);
     }
-    let stands = check::stands(&team);
-    check::lint(&team, agents, &stands, findings);
-    choices::lint(&team, agents, findings);
-    choices::deep(&team, config, findings);
-    let listings = check::listings(&team, agents, &stands);
+    let listings = look(&team, agents, config, workspace.as_deref(), findings);
     report::profile(profile, foreign, findings);
     if foreign {
-        report::foreign(agents, &catalog, &team.permissions, &team.budget, findings);
+        report::foreign(agents, &catalog, &team.layers, &team.budget, findings);
     }
     let shown = findings.shown(&project.folder);
     let store = world::store(config, user, findings);
-    let setup = world::workspace(request, config, findings).zip(root).map(|(workspace, _)| Setup {
+    let setup = workspace.zip(root).map(|(workspace, _)| Setup {
         team,
         providers: providers.all,
         workspace,
@@ -199,6 +199,22 @@ fn assemble(
         project: shown,
     });
     (setup, listings)
+}
+
+/// Says what is worth saying about the team as a whole, and lists its agents.
+fn look(
+    team: &Team,
+    agents: &Agents,
+    config: &Config,
+    workspace: Option<&std::path::Path>,
+    findings: &mut Findings,
+) -> Vec<Listing> {
+    let stands = check::stands(team);
+    check::lint(team, agents, &stands, findings);
+    choices::lint(team, agents, findings);
+    choices::deep(team, config, findings);
+    let rules = permissions::lint(team, agents, config, workspace, findings);
+    check::listings(team, agents, &stands, &rules)
 }
 
 /// When one agent file was named for a check, only what is about it is shown.

@@ -7,17 +7,18 @@ use super::tools::{Catalog, Meaning};
 use deputize_core::budget::Budgets;
 use deputize_core::definition::message::{Level, Message};
 use deputize_core::definition::{Operation, Permission, Profile};
+use deputize_core::policy::{Access, Glob, Layer, Layers, Rule, Source, Use};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the flag `--allow` may lift in this build.
 const WRITE: &str = "write";
 
-/// What the policy says to operations, after `--allow`.
+/// What the policy says to operations, and in a foreign folder its rules on paths, after `--allow`.
 pub(super) fn permissions(
     request: &LoadRequest,
     foreign: bool,
     findings: &mut Findings,
-) -> BTreeMap<Operation, Permission> {
+) -> (BTreeMap<Operation, Permission>, Option<Layer>) {
     let mut write = false;
     for allowed in &request.overrides.allow {
         if allowed == WRITE {
@@ -33,15 +34,19 @@ pub(super) fn permissions(
                 "`--allow write` has no effect: this folder has a deputize.yaml, whose `tools` say what agents may do";
             findings.push(Message::new(Level::Warning, "flag.no_effect", text));
         }
-        return BTreeMap::new();
+        return (BTreeMap::new(), None);
     }
-    let writing = if write { Permission::Allow } else { Permission::Ask };
-    BTreeMap::from([
-        (Operation::Read, Permission::Allow),
-        (Operation::Write, writing),
-        (Operation::Shell, Permission::Deny),
-        (Operation::Net, Permission::Deny),
-    ])
+    let rule = |access, mode, reason: Option<&str>| {
+        let (operations, paths, reason) = (vec![access], vec![Glob::everything()], reason.map(str::to_string));
+        Rule { operations, paths, mode, reason }
+    };
+    let (writing, why) = match write {
+        true => (Permission::Allow, None),
+        false => (Permission::Ask, Some("this folder has no deputize.yaml; `--allow write` allows it")),
+    };
+    let rules = vec![rule(Access::Read, Permission::Allow, None), rule(Access::Write, writing, why)];
+    let operations = BTreeMap::from([(Operation::Shell, Permission::Deny), (Operation::Net, Permission::Deny)]);
+    (operations, Some(Layer { source: Source::Ceiling, rules }))
 }
 
 /// Says who fills briefs, since that is a choice that was made.
@@ -58,7 +63,7 @@ pub(super) fn profile(profile: Profile, foreign: bool, findings: &mut Findings) 
 pub(super) fn foreign(
     agents: &Agents,
     catalog: &Catalog<'_>,
-    permissions: &BTreeMap<Operation, Permission>,
+    layers: &Layers,
     budgets: &Budgets,
     findings: &mut Findings,
 ) {
@@ -81,8 +86,8 @@ pub(super) fn foreign(
         let pairs: Vec<String> = mapped.iter().map(|(from, to)| format!("{from} is {to}")).collect();
         findings.info("foreign.mapped", format!("tools by their names here: {}", pairs.join(", ")));
     }
-    let write = match permissions.get(&Operation::Write) {
-        Some(Permission::Allow) => "writes inside the workspace are allowed by the flag",
+    let write = match layers.refuses(Use::Write, "") {
+        None => "writes inside the workspace are allowed by the flag",
         _ => "writes ask, and this build cannot ask, so they are denied (`--allow write` allows them)",
     };
     let names: Vec<String> = denied.into_iter().collect();

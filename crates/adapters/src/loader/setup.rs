@@ -5,6 +5,7 @@ use super::explain::Setting;
 use deputize_core::definition::Team;
 use deputize_core::definition::message::{Level, Message};
 use deputize_core::definition::node::Place;
+use deputize_core::policy::Layers;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -162,6 +163,9 @@ pub struct Listing {
     pub model: Option<String>,
     /// Its cap on turns, if the file sets one.
     pub max_turns: Option<u64>,
+    /// The lists of rules on paths that hold for it on the shortest way from the root: those that somebody wrote.
+    #[serde(skip_serializing_if = "Layers::is_empty")]
+    pub permissions: Layers,
     /// Skills as written.
     pub skills: Vec<String>,
     /// The system prompt.

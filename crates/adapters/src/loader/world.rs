@@ -9,6 +9,7 @@ use super::request::LoadRequest;
 use super::setup::{StoreChoice, Sync};
 use deputize_core::definition::ContextFile;
 use deputize_core::definition::message::{Level, Message};
+use deputize_core::policy::{self, Access, Permission};
 use std::path::{Path, PathBuf};
 
 /// The workspace, where it really is.
@@ -81,9 +82,10 @@ fn inside(project: &Project, path: &Path) -> Result<(), Message> {
         return bad("it lies outside the project folder, or is a link to there".into());
     }
     let name = real.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    match crate::private::reason(&name) {
-        Some(why) => bad(format!("it is not given to a model: {why}")),
-        None => Ok(()),
+    let rules = policy::builtin().decide(Access::Read, &name);
+    match rules.mode {
+        Permission::Allow => Ok(()),
+        _ => bad(format!("it is not given to a model: {}", rules.reason().unwrap_or_default())),
     }
 }
 

@@ -4,13 +4,13 @@
 use super::arguments::{Kind, Parameter, wrong};
 use super::splice::{self, Edit};
 use super::text;
-use super::workspace::safety::Access;
 use super::workspace::{Found, fault};
 use super::write_file::{store, writable};
 use super::{Builtin, Call};
 use deputize_core::definition::Operation;
 use deputize_core::digest;
 use deputize_core::id::Digest;
+use deputize_core::policy::Use;
 use deputize_core::step::{EffectClass, Failure, Note};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
@@ -31,6 +31,7 @@ pub(super) const TOOL: Builtin = Builtin {
     ],
     effect: EffectClass::Idempotent,
     operation: Operation::Write,
+    uses: &[Use::Read, Use::Write],
     prepare: Some(prepare),
     perform,
 };
@@ -93,13 +94,17 @@ fn plan(call: &Call<'_>) -> Result<(Found, Vec<u8>, Edit), Failure> {
 }
 
 fn load(call: &Call<'_>) -> Result<(Found, Vec<u8>), Failure> {
-    let found = call.workspace.find(call.arguments.text("path"), &[Access::Read, Access::Write])?;
+    let found = call.workspace.find(call.arguments.text("path"), call.uses)?;
     let facts = writable(&found, &found.file(call.workspace)?)?;
     let shown = &found.written.shown;
     if facts.len > MOST {
         return Err(fault::failed(format!("{shown} is too large to edit: {}, at most {MOST}", text::bytes(facts.len))));
     }
     let mut content = Vec::new();
-    found.open()?.take(MOST).read_to_end(&mut content).map_err(|error| fault::system(shown, "read", error))?;
+    found
+        .open(call.workspace, call.stop)?
+        .take(MOST)
+        .read_to_end(&mut content)
+        .map_err(|error| fault::system(shown, "read", error))?;
     Ok((found, content))
 }

@@ -4,10 +4,10 @@ use super::arguments::{Kind, Parameter};
 use super::pattern;
 use super::text::{self, Output};
 use super::workspace::entries::EntryKind;
-use super::workspace::safety::Access;
 use super::workspace::walk::{self, Wanted};
 use super::{Builtin, Call};
 use deputize_core::definition::Operation;
+use deputize_core::policy::Use;
 use deputize_core::step::{EffectClass, Failure};
 use std::path::Path;
 
@@ -29,6 +29,7 @@ pub(super) const TOOL: Builtin = Builtin {
     ],
     effect: EffectClass::ReadOnly,
     operation: Operation::Read,
+    uses: &[Use::List],
     prepare: None,
     perform,
 };
@@ -38,7 +39,7 @@ fn perform(call: &Call<'_>) -> Result<String, Failure> {
     let pattern = pattern::relative("pattern", written, &call.workspace.roots())?;
     let folders = pattern.ends_with('/');
     let matcher = pattern::compile("pattern", pattern.trim_end_matches('/'))?;
-    let found = call.workspace.find(call.arguments.text("path"), &[Access::Read])?;
+    let found = call.workspace.find(call.arguments.text("path"), call.uses)?;
     found.folder(call.workspace)?;
     let kind = if folders { EntryKind::Folder } else { EntryKind::File };
     let keep = |path: &Path, entry: EntryKind| entry == kind && matcher.is_match(path);

@@ -6,11 +6,11 @@ use super::search::{Hits, search};
 use super::text;
 use super::workspace::beneath;
 use super::workspace::entries::EntryKind;
-use super::workspace::safety::Access;
 use super::workspace::walk::{self, Walked, Wanted};
 use super::workspace::{Found, fault};
 use super::{Builtin, Call};
 use deputize_core::definition::Operation;
+use deputize_core::policy::Use;
 use deputize_core::step::{EffectClass, Failure};
 use globset::GlobMatcher;
 use regex::bytes::{Regex, RegexBuilder};
@@ -47,6 +47,7 @@ pub(super) const TOOL: Builtin = Builtin {
     ],
     effect: EffectClass::ReadOnly,
     operation: Operation::Read,
+    uses: &[Use::List],
     prepare: None,
     perform,
 };
@@ -55,14 +56,14 @@ fn perform(call: &Call<'_>) -> Result<String, Failure> {
     let written = call.arguments.text("pattern");
     let regex = compile(written, call.arguments.flag("ignore_case"))?;
     let filter = Filter::new(call)?;
-    let found = call.workspace.find(call.arguments.text("path"), &[Access::Read])?;
+    let found = call.workspace.find(call.arguments.text("path"), call.uses)?;
     let walked = files(call, &found, &filter)?;
     let context = call.arguments.count("context").unwrap_or(0).min(CONTEXT);
     let mut hits = Hits::new(usize::try_from(context).unwrap_or(0));
     let mut unreadable = 0;
     for path in &walked.paths {
         call.stop.failing()?;
-        let Ok(file) = walk::open(call.workspace, &found, path) else {
+        let Ok(file) = walk::open(call.workspace, &found, path, call.stop) else {
             unreadable += 1;
             continue;
         };

@@ -4,10 +4,10 @@ use super::arguments::{Kind, Parameter};
 use super::text::{self, Output};
 use super::workspace::beneath::{self, Place};
 use super::workspace::entries::{self, Entry, EntryKind};
-use super::workspace::safety::Access;
 use super::workspace::{Found, Workspace, fault};
 use super::{Builtin, Call};
 use deputize_core::definition::Operation;
+use deputize_core::policy::Use;
 use deputize_core::step::{EffectClass, Failure};
 use std::os::fd::OwnedFd;
 
@@ -26,17 +26,18 @@ pub(super) const TOOL: Builtin = Builtin {
     )],
     effect: EffectClass::ReadOnly,
     operation: Operation::Read,
+    uses: &[Use::List],
     prepare: None,
     perform,
 };
 
 fn perform(call: &Call<'_>) -> Result<String, Failure> {
-    let found = call.workspace.find(call.arguments.text("path"), &[Access::Read])?;
+    let found = call.workspace.find(call.arguments.text("path"), call.uses)?;
     let folder = found.folder(call.workspace)?;
     let mut entries = entries::read(&*folder, READ, call.stop)
         .map_err(|error| fault::system(&found.written.shown, "listed", error))?;
     let all = entries.list.len();
-    entries.list.retain(|entry| call.workspace.tells_entry(&found, &entry.name));
+    entries.list.retain(|entry| call.workspace.tells_entry(&found, &entry.name, entry.kind));
     let mut withheld = (all - entries.list.len()) as u64;
     let total = entries.list.len();
     let mut lines = Vec::new();
@@ -71,10 +72,14 @@ fn line(workspace: &Workspace, found: &Found, folder: &OwnedFd, entry: &Entry) -
             let len = beneath::len(folder, &entry.name).map_or_else(|| "size unknown".into(), text::bytes);
             format!("file   {name} ({len})")
         }
-        EntryKind::Link => match workspace.link(&found.place.real, entry.name.clone()).ok()? {
-            Some(place) => format!("link   {name} (to {})", target(&place)),
-            None => format!("link   {name} (to nothing)"),
-        },
+        EntryKind::Link => {
+            let place = workspace.link(&found.place.real, entry.name.clone()).ok()?;
+            let folder = matches!(place.as_ref().map(|place| &place.kind), Some(beneath::Kind::Folder(_)));
+            if !folder && !workspace.tells_entry(found, &entry.name, EntryKind::File) {
+                return None;
+            }
+            format!("link   {name} (to {})", place.as_ref().map_or("nothing".into(), target))
+        }
         EntryKind::Special(what) => format!("other  {name} ({what})"),
     })
 }

@@ -26,16 +26,15 @@ pub use workspace::OpenError;
 
 use arguments::Arguments;
 use aside::Stop;
-use deputize_core::definition::{Operation, ToolSpec};
+use deputize_core::definition::{Operation, PathArgument, ToolSpec};
 use deputize_core::id::ToolName;
+use deputize_core::policy::{Layers, Use};
 use deputize_core::step::{EffectClass, Failure, Note};
 use deputize_runtime::port::{Pending, Tools, Who};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
-use workspace::Workspace;
-use workspace::beneath;
-use workspace::safety::Access;
+use workspace::{Folder, Workspace, beneath};
 
 /// Every file tool, in the order in which models are offered them.
 pub const BUILTIN: &[Builtin] = &[ls::TOOL, read_file::TOOL, glob::TOOL, grep::TOOL, write_file::TOOL, edit_file::TOOL];
@@ -56,6 +55,8 @@ pub struct Builtin {
     pub effect: EffectClass,
     /// What it does to the world.
     pub operation: Operation,
+    /// What it does with its argument `path`.
+    pub uses: &'static [Use],
     /// What the world looks like before, for a tool that must tell its effect from its absence.
     prepare: Option<Work<Note>>,
     perform: Work<String>,
@@ -70,6 +71,7 @@ impl Builtin {
             input_schema: arguments::schema(self.parameters),
             effect: self.effect,
             operation: self.operation,
+            paths: vec![PathArgument { name: "path".into(), uses: self.uses.to_vec() }],
         }
     }
 }
@@ -77,6 +79,7 @@ impl Builtin {
 /// One call of a file tool.
 struct Call<'a> {
     workspace: &'a Workspace,
+    uses: &'static [Use],
     arguments: Arguments,
     note: Option<&'a Note>,
     /// The idempotency key of the attempt.
@@ -86,7 +89,7 @@ struct Call<'a> {
 
 /// The file tools of one workspace. Cheap to clone; clones share the workspace.
 #[derive(Clone)]
-pub struct FileTools(Arc<Workspace>);
+pub struct FileTools(Arc<Folder>);
 
 impl FileTools {
     /// Binds the tools to a folder.
@@ -94,7 +97,7 @@ impl FileTools {
     /// # Errors
     /// The folder does not exist, is no folder, or cannot be opened.
     pub fn open(workspace: &Path) -> Result<FileTools, OpenError> {
-        Workspace::open(workspace).map(|workspace| FileTools(Arc::new(workspace)))
+        FileTools::open_protecting(workspace, &[])
     }
 
     /// As [`FileTools::open`]; besides what the built-in rules protect, no tool writes these files or folders: a team's
@@ -103,9 +106,7 @@ impl FileTools {
     /// # Errors
     /// As [`FileTools::open`].
     pub fn open_protecting(workspace: &Path, protected: &[&Path]) -> Result<FileTools, OpenError> {
-        let mut workspace = Workspace::open(workspace)?;
-        protected.iter().for_each(|path| workspace.protect(path));
-        Ok(FileTools(Arc::new(workspace)))
+        Folder::open(workspace, protected).map(|folder| FileTools(Arc::new(folder)))
     }
 
     /// Starts work on a thread for it.
@@ -121,9 +122,11 @@ impl FileTools {
             Ok(arguments) => arguments,
             Err(failure) => return Box::pin(std::future::ready(Err(failure))),
         };
-        let (workspace, key, note) = (Arc::clone(&self.0), who.key(), note.cloned());
+        let (folder, layers) = (Arc::clone(&self.0), who.permissions.clone());
+        let (uses, key, note) = (tool.uses, who.key(), note.cloned());
         Box::pin(aside::aside(move |stop| {
-            work(&Call { workspace: &workspace, arguments, note: note.as_ref(), key: &key, stop })
+            let workspace = Workspace::new(folder, layers);
+            work(&Call { workspace: &workspace, uses, arguments, note: note.as_ref(), key: &key, stop })
         }))
     }
 }
@@ -162,9 +165,10 @@ impl Tools for FileTools {
     }
 
     fn exists<'a>(&'a self, path: &'a str) -> Pending<'a, bool> {
-        let (workspace, path) = (Arc::clone(&self.0), path.to_string());
+        let (folder, path) = (Arc::clone(&self.0), path.to_string());
         Box::pin(async move {
-            let found = aside::aside(move |_| workspace.find(&path, &[Access::Read])).await;
+            let look = move |_: &Stop| Workspace::new(folder, Layers::default()).find(&path, &[Use::Read]);
+            let found = aside::aside(look).await;
             found.is_ok_and(|found| !matches!(found.place.kind, beneath::Kind::Missing(_)))
         })
     }

@@ -2,7 +2,7 @@
 
 use super::arguments::wrong;
 use super::text;
-use super::workspace::written::inside;
+use deputize_core::policy::inside;
 use deputize_core::step::Failure;
 use globset::{GlobBuilder, GlobMatcher};
 use std::path::Path;

@@ -4,9 +4,9 @@ use super::arguments::{Kind, Parameter, wrong};
 use super::lines::{Line, Lines, Look};
 use super::text::{self, Output};
 use super::workspace::fault;
-use super::workspace::safety::Access;
 use super::{Builtin, Call};
 use deputize_core::definition::Operation;
+use deputize_core::policy::Use;
 use deputize_core::step::{EffectClass, Failure};
 
 /// Lines of one call when the model does not say.
@@ -28,6 +28,7 @@ pub(super) const TOOL: Builtin = Builtin {
     ],
     effect: EffectClass::ReadOnly,
     operation: Operation::Read,
+    uses: &[Use::Read],
     prepare: None,
     perform,
 };
@@ -36,13 +37,13 @@ fn perform(call: &Call<'_>) -> Result<String, Failure> {
     if call.arguments.text("path").is_empty() {
         return Err(wrong("`path` is empty: name a file"));
     }
-    let found = call.workspace.find(call.arguments.text("path"), &[Access::Read])?;
+    let found = call.workspace.find(call.arguments.text("path"), call.uses)?;
     let len = found.file(call.workspace)?.len;
     let size = text::bytes(len);
     let shown = &found.written.shown;
     let offset = call.arguments.count("offset").unwrap_or(1);
     let failed = |error| fault::system(shown, "read", error);
-    let (mut lines, look) = Lines::of(found.open()?, call.stop).map_err(failed)?;
+    let (mut lines, look) = Lines::of(found.open(call.workspace, call.stop)?, call.stop).map_err(failed)?;
     if let Some(what) = unreadable(look) {
         return Err(fault::failed(format!("{shown} {what} ({size}) and cannot be read as text")));
     }

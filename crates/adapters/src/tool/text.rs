@@ -98,7 +98,7 @@ impl Output {
     pub(super) fn withheld(&mut self, entries: u64) {
         if entries > 0 {
             let what = count(entries, "entry is", "entries are");
-            self.remark(format!("{what} withheld: protected by a safety rule, or a link out of the workspace"));
+            self.remark(format!("{what} withheld: closed by a rule, or a link out of the workspace"));
         }
     }
     /// The whole.

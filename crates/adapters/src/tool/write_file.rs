@@ -3,10 +3,10 @@
 use super::arguments::{Kind, Parameter, wrong};
 use super::text;
 use super::workspace::beneath::{self, Facts};
-use super::workspace::safety::Access;
 use super::workspace::{Found, Workspace, fault, replace};
 use super::{Builtin, Call};
 use deputize_core::definition::Operation;
+use deputize_core::policy::Use;
 use deputize_core::step::{EffectClass, Failure};
 use std::io::{self, Read, Write};
 
@@ -20,6 +20,7 @@ pub(super) const TOOL: Builtin = Builtin {
     ],
     effect: EffectClass::Idempotent,
     operation: Operation::Write,
+    uses: &[Use::Write],
     prepare: None,
     perform,
 };
@@ -27,7 +28,7 @@ pub(super) const TOOL: Builtin = Builtin {
 fn perform(call: &Call<'_>) -> Result<String, Failure> {
     let content = call.arguments.text("content").as_bytes();
     let _turn = call.workspace.turn();
-    let found = call.workspace.find(call.arguments.text("path"), &[Access::Write])?;
+    let found = call.workspace.find(call.arguments.text("path"), call.uses)?;
     let shown = &found.written.shown;
     let len = text::bytes(u64::try_from(content.len()).unwrap_or(u64::MAX));
     let Some(old) = target(call.workspace, &found)? else {
@@ -35,8 +36,8 @@ fn perform(call: &Call<'_>) -> Result<String, Failure> {
         return Ok(format!("Created {shown} ({len}).\n"));
     };
     // A file that may not be read is not compared either: the answer would tell whether a guess at it is right.
-    let compared = !call.workspace.denies(&found, Access::Read);
-    if compared && same(&found, &old, content).unwrap_or(false) {
+    let compared = call.workspace.permits(&found, Use::Read);
+    if compared && same(call, &found, &old, content).unwrap_or(false) {
         return Ok(format!("{shown} already has this content ({len}); nothing was changed.\n"));
     }
     store(call, &found, content)?;
@@ -73,11 +74,11 @@ pub(super) fn store(call: &Call<'_>, found: &Found, content: &[u8]) -> Result<()
         .map_err(|error| fault::system(&found.written.shown, "written", error))
 }
 
-fn same(found: &Found, old: &Facts, content: &[u8]) -> io::Result<bool> {
+fn same(call: &Call<'_>, found: &Found, old: &Facts, content: &[u8]) -> io::Result<bool> {
     if usize::try_from(old.len).ok() != Some(content.len()) {
         return Ok(false);
     }
-    let mut file = found.place.open().map_err(|_| io::ErrorKind::NotFound)?;
+    let mut file = found.open(call.workspace, call.stop).map_err(|_| io::ErrorKind::NotFound)?;
     let mut block = vec![0; 64 * 1024];
     let mut rest = content;
     loop {

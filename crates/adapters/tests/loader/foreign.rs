@@ -1,9 +1,11 @@
 //! Foreign folders: the ceiling `workspace`, what is mapped, what is denied, what it may cost.
 
 use crate::support::{Folder, has, lines};
+use deputize_core::code::APPROVAL_UNAVAILABLE;
 use deputize_core::definition::message::Level;
 use deputize_core::definition::{Operation, Permission, Profile, ToolChoice};
 use deputize_core::id::AgentName;
+use deputize_core::policy::{Access, Shown, Use};
 
 fn said(folder: &Folder, code: &str) -> String {
     folder.load().messages.iter().find(|m| m.code == code).map(|m| m.text.clone()).unwrap_or_default()
@@ -19,9 +21,17 @@ fn a_foreign_folder_runs_under_the_ceiling_workspace() {
     assert!(setup.foreign);
     assert_eq!(setup.team.profile, Profile::Assisted);
     assert_eq!(setup.team.budget.tree.tokens, Some(500_000));
-    let permissions = [Operation::Read, Operation::Write, Operation::Shell, Operation::Net]
-        .map(|o| setup.team.permissions.get(&o).copied().unwrap());
-    assert_eq!(permissions, [Permission::Allow, Permission::Ask, Permission::Deny, Permission::Deny]);
+    let permissions = [Operation::Shell, Operation::Net].map(|o| setup.team.permissions.get(&o).copied().unwrap());
+    assert_eq!(permissions, [Permission::Deny, Permission::Deny]);
+    let layers = &setup.team.layers;
+    assert!(layers.refuses(Use::Read, "a").is_none());
+    let (code, why) =
+        layers.refuses(Use::Write, "a").unwrap().refusal(Access::Write, Shown { path: "`a`", linked: false });
+    assert_eq!(code, APPROVAL_UNAVAILABLE);
+    assert!(
+        why.contains("rule 2 of the ceiling `workspace` asks") && why.contains("`--allow write` allows it"),
+        "{why}"
+    );
     assert!(said(&folder, "foreign.mapped").contains("Read is read_file, Write is write_file"));
     let ceiling = said(&folder, "foreign.ceiling");
     assert!(ceiling.contains("writes ask") && ceiling.contains("Bash, WebFetch, mcp__x__y"), "{ceiling}");
@@ -37,7 +47,7 @@ fn flags_lift_the_ask_and_the_cap() {
         r.overrides.budgets = vec![("tokens".into(), "2M".into())];
     });
     let setup = folder.setup();
-    assert_eq!(setup.team.permissions[&Operation::Write], Permission::Allow);
+    assert!(setup.team.layers.refuses(Use::Write, "a").is_none());
     assert_eq!(setup.team.budget.tree.tokens, Some(2_000_000));
     assert!(said(&folder, "foreign.ceiling").contains("allowed by the flag"));
 }
@@ -46,7 +56,7 @@ fn flags_lift_the_ask_and_the_cap() {
 fn a_folder_with_a_configuration_is_not_foreign() {
     let folder = Folder::new().file("deputize.yaml", "").agent("a", "");
     let setup = folder.setup();
-    assert!(!setup.foreign && setup.team.permissions.is_empty());
+    assert!(!setup.foreign && setup.team.permissions.is_empty() && setup.team.layers.is_empty());
     assert_eq!(setup.team.profile, Profile::Strict);
     assert_eq!(setup.team.budget.tree.tokens, Some(2_000_000));
     assert!(!has(&folder.load(), Level::Info, "foreign.cap"));

@@ -9,6 +9,7 @@ mod guide;
 mod hostile;
 mod keys;
 mod lint;
+mod permissions;
 mod providers;
 mod schemas;
 mod support;

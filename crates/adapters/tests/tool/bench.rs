@@ -3,6 +3,7 @@
 use deputize_adapters::tool::FileTools;
 use deputize_core::code::Code;
 use deputize_core::id::{AgentName, AgentPath, Label, RunId, ToolName};
+use deputize_core::policy::{Access, Glob, Layer, Layers, Permission, Rule, Source};
 use deputize_core::step::{Failure, Note};
 use deputize_runtime::port::{Tools, Who};
 use serde_json::Value;
@@ -28,6 +29,8 @@ pub(crate) enum Expect<'a> {
 pub(crate) struct Bench {
     pub(crate) dir: TempDir,
     pub(crate) tools: FileTools,
+    /// The lists of rules that hold for the run that calls.
+    pub(crate) layers: Layers,
 }
 
 impl Bench {
@@ -48,7 +51,17 @@ impl Bench {
             }
         }
         let tools = FileTools::open(&workspace).unwrap();
-        Bench { dir, tools }
+        Bench { dir, tools, layers: Layers::default() }
+    }
+
+    /// Under these rules of the project: operations (`r`, `w`, `rw`), mode, paths.
+    pub(crate) fn under(mut self, rules: &[(&str, Permission, &[&str])]) -> Bench {
+        self.layers = Layers::new([Layer { source: Source::Project, rules: rules.iter().map(rule).collect() }]);
+        self
+    }
+
+    fn who(&self) -> Who {
+        Who { permissions: self.layers.clone(), ..who() }
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
@@ -64,11 +77,11 @@ impl Bench {
     }
 
     pub(crate) fn call_noted(&self, tool: &str, arguments: &Value, note: Option<&Note>) -> Result<String, Failure> {
-        wait(self.tools.perform(&who(), &ToolName::new(tool), arguments, note))
+        wait(self.tools.perform(&self.who(), &ToolName::new(tool), arguments, note))
     }
 
     pub(crate) fn prepare(&self, tool: &str, arguments: &Value) -> Result<Option<Note>, Failure> {
-        wait(self.tools.prepare(&who(), &ToolName::new(tool), arguments))
+        wait(self.tools.prepare(&self.who(), &ToolName::new(tool), arguments))
     }
 
     pub(crate) fn exists(&self, path: &str) -> bool {
@@ -105,6 +118,13 @@ impl Bench {
     }
 }
 
+fn rule((operations, mode, paths): &(&str, Permission, &[&str])) -> Rule {
+    let both = [('r', Access::Read), ('w', Access::Write)];
+    let operations = both.into_iter().filter(|(c, _)| operations.contains(*c)).map(|(_, access)| access).collect();
+    let paths = paths.iter().map(|path| Glob::parse(path).unwrap()).collect();
+    Rule { operations, paths, mode: *mode, reason: None }
+}
+
 fn contains(text: &str, parts: &[&str], call: &str) {
     for part in parts {
         assert!(text.contains(part), "{call}: no {part:?} in {text:?}");
@@ -137,6 +157,7 @@ pub(crate) fn who() -> Who {
         path: AgentPath::new("lead"),
         label: Label::parse("t1/c0").unwrap(),
         attempt: 1,
+        permissions: Layers::default(),
     }
 }
 

@@ -20,7 +20,7 @@ fn project() -> Bench {
     ])
 }
 
-const ONE_HIDDEN: &str = "[1 entry is withheld: protected by a safety rule, or a link out of the workspace]\n";
+const ONE_HIDDEN: &str = "[1 entry is withheld: closed by a rule, or a link out of the workspace]\n";
 
 #[test]
 fn glob_finds_paths() {

@@ -5,6 +5,7 @@ mod bench;
 mod editing;
 mod finding;
 mod paths;
+mod permissions;
 mod reading;
 mod registry;
 mod safety;

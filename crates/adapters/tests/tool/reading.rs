@@ -183,7 +183,7 @@ fn ls_shows_everything_in_byte_order() {
                   link   to-folder (to a folder)\n\
                   link   to-nothing (to nothing)\n\
                   file   ä (3 bytes)\n\
-                  [1 entry is withheld: protected by a safety rule, or a link out of the workspace]\n";
+                  [1 entry is withheld: closed by a rule, or a link out of the workspace]\n";
     for path in [json!({}), json!({"path": "."}), json!({"path": "/"}), json!({"path": ""})] {
         bench.check("ls", &path, &Is(expect));
     }

@@ -110,6 +110,7 @@ impl Tools for Own {
             input_schema: json!({"type": "object"}),
             effect: EffectClass::Effectful,
             operation: Operation::Other,
+            paths: Vec::new(),
         }]
     }
     fn prepare<'a>(&'a self, _: &'a Who, _: &'a ToolName, _: &'a Value) -> Pending<'a, Result<Option<Note>, Failure>> {

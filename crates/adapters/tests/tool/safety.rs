@@ -77,20 +77,20 @@ fn bulk_tools_leave_secrets_out_and_say_how_many() {
         "ls",
         &json!({"path": "keys"}),
         &Is("file   id_ed25519.pub (19 bytes)\n\
-         [2 entries are withheld: protected by a safety rule, or a link out of the workspace]\n"),
+         [2 entries are withheld: closed by a rule, or a link out of the workspace]\n"),
     );
     bench.check("ls", &json!({"path": "link-to-keys"}), &Says(&["id_ed25519.pub", "[2 entries are withheld"]));
     bench.check(
         "glob",
         &json!({"pattern": "**"}),
         &Is(".env.example\na.txt\nkeys/id_ed25519.pub\n\
-         [8 entries are withheld: protected by a safety rule, or a link out of the workspace]\n"),
+         [8 entries are withheld: closed by a rule, or a link out of the workspace]\n"),
     );
     bench.check(
         "grep",
         &json!({"pattern": "canary|public"}),
         &Is("a.txt:1:public\nkeys/id_ed25519.pub:1:ssh-ed25519 public\n\
-         [6 entries are withheld: protected by a safety rule, or a link out of the workspace]\n"),
+         [6 entries are withheld: closed by a rule, or a link out of the workspace]\n"),
     );
     let only = json!({"pattern": "**", "path": "venv"});
     bench.check("glob", &only, &Says(&["Nothing matches `**`", "[1 entry is withheld"]));
@@ -163,7 +163,13 @@ fn a_refusal_names_the_reason_and_never_the_target() {
     bench.check(
         "read_file",
         &json!({"path": "link-to-env"}),
-        &Fails(PERMISSION_DENIED, &["`link-to-env` may not be read: it leads to a protected place: environment files"]),
+        &Fails(
+            PERMISSION_DENIED,
+            &[
+                "`link-to-env` may not be read: it leads to a place where rule 1 of the built-in rules",
+                "environment files",
+            ],
+        ),
     );
     let got = bench.call("read_file", &json!({"path": "link-to-keys/id_ed25519"})).unwrap_err();
     assert!(!got.why.contains("`keys"), "{}", got.why);

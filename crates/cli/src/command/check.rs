@@ -103,6 +103,10 @@ fn agent_lines(out: &mut String, agent: &Listing) {
     let _ = writeln!(out, "  {}  {}  ({place})", agent.name, one_line(&agent.description, DESCRIPTION));
     let list = |names: &[String]| if names.is_empty() { "none".to_string() } else { names.join(", ") };
     let _ = writeln!(out, "    tools: {}", list(&agent.tools_resolved));
+    if !agent.permissions.is_empty() {
+        let lists: Vec<String> = agent.permissions.as_slice().iter().map(|layer| layer.source.to_string()).collect();
+        let _ = writeln!(out, "    rules on paths: of {}; the strictest wins", lists.join(", of "));
+    }
     if !agent.agents.is_empty() {
         let _ = writeln!(out, "    agents: {}", list(&agent.agents));
     }

@@ -12,6 +12,7 @@ mod errors;
 mod manners;
 mod models;
 mod past;
+mod permissions;
 mod run;
 mod secrets;
 mod survive;

@@ -240,7 +240,7 @@ fn agents_make_no_agents_wherever_agent_files_lie() {
     place.write("s.yaml", script);
     place.write("deputize.yaml", "load: [team]\nroot: solo\n");
     place.json(&["run", "x", "--script", "s.yaml"]).exits(0);
-    assert_eq!(statuses(&place), ["failed", "failed", "failed", "failed", "failed", "ok"]);
+    assert_eq!(statuses(&place), ["failed", "failed", "failed", "failed", "denied", "ok"]);
     assert!(!place.path("team/new.md").exists() && place.path("notes/fine.md").exists());
 }
 

@@ -5,12 +5,13 @@ use crate::event::Started;
 use crate::govern::{Field, Shape, may_delegate, offered, required};
 use crate::id::ToolName;
 use crate::message::ToolOffer;
+use crate::policy::{Layer, Source};
 use serde_json::{Map, Value, json};
 
 /// The offer of a run, `delegate` first, then the tools in the order of the brief.
 pub(super) fn tools(team: &Team, agent: &Definition, started: &Started) -> Vec<ToolOffer> {
     let children = may_delegate(team, agent, started.depth);
-    let delegate = (!children.is_empty()).then(|| delegate_tool(team.profile, &children));
+    let delegate = (!children.is_empty()).then(|| delegate_tool(team.profile, &children, ruled(team)));
     let own = started.brief.tools.value.iter().filter_map(|name| {
         let spec = team.tools.get(name)?;
         let (description, input_schema) = (spec.description.clone(), spec.input_schema.clone());
@@ -19,11 +20,17 @@ pub(super) fn tools(team: &Team, agent: &Definition, started: &Started) -> Vec<T
     delegate.into_iter().chain(own).collect()
 }
 
+/// Whether somebody wrote rules on paths for this team.
+fn ruled(team: &Team) -> bool {
+    let written = |layer: &Layer| layer.source != Source::Ceiling;
+    team.layers.as_slice().iter().any(written) || team.agents.values().any(|agent| agent.permissions.is_some())
+}
+
 /// The `delegate` tool for these children. Names stand in the description, not in an enum, so that a name that does not
 /// exist is answered `degraded` instead of being impossible.
-pub fn delegate_tool(profile: Profile, children: &[&Definition]) -> ToolOffer {
+pub fn delegate_tool(profile: Profile, children: &[&Definition], rules: bool) -> ToolOffer {
     let mut properties = Map::new();
-    for field in offered(children) {
+    for field in offered(children, rules) {
         properties.insert(field.name.into(), schema(field));
     }
     let list: Vec<String> = children.iter().map(|c| entry(c)).collect();
@@ -69,6 +76,23 @@ fn schema(field: &Field) -> Value {
                 "type": "object",
                 "properties": Value::Object(Map::from_iter(caps)),
                 "additionalProperties": false,
+                "description": field.about
+            })
+        }
+        Shape::Rules => {
+            let texts = |words: Value| json!({"type": "array", "items": words});
+            json!({
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "operations": texts(json!({"type": "string", "enum": ["read", "write"]})),
+                        "paths": texts(json!({"type": "string"})),
+                        "mode": {"type": "string", "enum": ["deny", "ask"]},
+                    },
+                    "required": ["operations", "paths", "mode"],
+                    "additionalProperties": false
+                },
                 "description": field.about
             })
         }

@@ -5,6 +5,8 @@ use crate::brief::Success;
 use crate::budget::{Budgets, Caps};
 use crate::digest;
 use crate::id::{AgentName, Digest, ModelName, ToolName};
+pub use crate::policy::Permission;
+use crate::policy::{Layer, Layers, Rule, Source, Use};
 use crate::step::EffectClass;
 pub mod codes;
 pub mod decode;
@@ -19,6 +21,7 @@ pub mod spec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Which model an agent uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,6 +108,9 @@ pub struct Definition {
     pub budget: Caps,
     /// Only read-only tools (`permissionMode: plan`).
     pub read_only: bool,
+    /// Its own rules on paths, beside those of all above it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<Vec<Rule>>,
     /// Evidence.
     pub evidence: EvidenceMode,
     /// Wall time in milliseconds after which it ends as `deadline`; the smaller of this and its budget holds.
@@ -121,6 +127,12 @@ impl Definition {
     /// Content digest: two definitions with the same digest behave the same.
     pub fn digest(&self) -> Digest {
         digest::of(self)
+    }
+
+    /// Its own rules on paths as a list.
+    pub fn layer(&self) -> Option<Layer> {
+        let rules = self.permissions.clone()?;
+        Some(Layer { source: Source::Agent(self.name.clone()), rules })
     }
 }
 
@@ -140,17 +152,13 @@ pub enum Operation {
     Other,
 }
 
-/// What a policy says to an operation. The order is the strictness.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Permission {
-    /// Go on.
-    #[default]
-    Allow,
-    /// Ask a person.
-    Ask,
-    /// No.
-    Deny,
+/// An argument of a tool that names a file or a folder of the workspace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathArgument {
+    /// Its name; a call that leaves it out means the workspace itself.
+    pub name: String,
+    /// What the tool does with it.
+    pub uses: Vec<Use>,
 }
 
 /// A tool that this build can perform.
@@ -166,6 +174,9 @@ pub struct ToolSpec {
     pub effect: EffectClass,
     /// What it does to the world.
     pub operation: Operation,
+    /// Its arguments that name paths. A tool that reads or writes files and names none is taken to use the workspace itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathArgument>,
 }
 
 /// Who fills a brief.
@@ -360,6 +371,12 @@ pub struct Team {
     pub ceiling: Vec<ToolName>,
     /// What the policy says to operations; an absent one is allowed.
     pub permissions: BTreeMap<Operation, Permission>,
+    /// Rules on paths that hold for every agent, beside the built-in ones.
+    #[serde(skip_serializing_if = "Layers::is_empty")]
+    pub layers: Layers,
+    /// The absolute forms of the workspace, so that the gate reads an absolute path as the tools do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub workspace: Vec<PathBuf>,
     /// Caps.
     pub budget: Budgets,
     /// Models.

@@ -4,6 +4,7 @@
 use super::node::Place;
 use super::{Definition, InDoubt, ModelLimits, OutputLimits, Profile, RetryPolicy, ToolTimeouts};
 use crate::budget::Caps;
+use crate::policy::Rule;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -58,6 +59,8 @@ pub struct AgentSpec {
     pub skills: Vec<String>,
     /// Whether only those who name it may delegate to it: `*` passes it over.
     pub standalone: bool,
+    /// Its rules on paths, each with its place.
+    pub permissions: Option<At<Vec<At<Rule>>>>,
 }
 
 /// The front matter of a skill.
@@ -141,6 +144,8 @@ pub struct TeamSpec {
     pub workspace: Option<At<String>>,
     /// The ceiling as written.
     pub tools: Option<Vec<At<String>>>,
+    /// Rules on paths, each with its place.
+    pub permissions: Option<At<Vec<At<Rule>>>>,
     /// Providers by name.
     pub providers: BTreeMap<String, At<ProviderSpec>>,
     /// Roles.

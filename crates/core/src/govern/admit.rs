@@ -3,6 +3,7 @@
 
 use super::completion::{self, LEAST_CHILD, Routed};
 use super::ledger::Ledger;
+use super::paths;
 use crate::brief::{Mode, Origin, Stated};
 use crate::budget::{Budget, Caps};
 use crate::code::{self, Code};
@@ -194,6 +195,9 @@ impl Gate<'_> {
             Permission::Deny => {
                 return deny(code::PERMISSION_DENIED, format!("the policy of this team forbids {name}"));
             }
+        }
+        if let Some(refusal) = self.state.started().and_then(|s| paths::refusal(&s.brief, self.team, spec, arguments)) {
+            return Verdict::Deny(refusal);
         }
         if let Some(cap) = &self.tripped {
             return deny(cap.clone(), stopped(cap));

@@ -4,13 +4,14 @@
 
 use super::route::{self, Miss};
 use super::written::{NAME, Written};
-use crate::brief::{Draft, Incomplete, MemoryScope, Mode, Origin, Stated, Success};
+use crate::brief::{Brief, Draft, Incomplete, MemoryScope, Mode, Origin, Stated, Success};
 use crate::budget::{Budget, Caps};
 use crate::code;
 use crate::definition::resolve::Held;
 use crate::definition::{Chosen, Definition, Profile, Team, ToolChoice};
 use crate::id::{AgentName, ToolName};
 use crate::message::Arguments;
+use crate::policy::{Access, Glob, Layer, Layers, Permission, Rule, Source};
 use crate::run::RunState;
 use crate::schema;
 use crate::step::{Fallback, Refusal};
@@ -187,6 +188,7 @@ fn draft(
         grant: Some(held.grant),
         memory: Some(Stated::new(MemoryScope::Private, Origin::Default)),
         budget: None,
+        permissions: permissions(brief, child, written),
     })
     .inspect(|_| debug_assert!(parent.agents.contains(&child.name)))
 }
@@ -249,6 +251,18 @@ fn narrowed(
     // In the order of the definition and each once, whatever the model wrote: the tools block is the same for all of a kind.
     let kept = tools.value.iter().filter(|t| wanted.contains(t)).cloned().collect();
     Ok(Stated::new(kept, Origin::Model))
+}
+
+/// The lists of rules on paths: those of the parent, the child's own, and what the delegation forbids on top.
+fn permissions(parent: Option<&Brief>, child: &Definition, written: &Written) -> Layers {
+    let above = parent.map(|brief| brief.permissions.clone()).unwrap_or_default();
+    let narrowed = written.permissions.clone().map(|mut rules| {
+        // It speaks of what it takes away; the rest stays as it is.
+        let operations = vec![Access::Read, Access::Write];
+        rules.push(Rule { operations, paths: vec![Glob::everything()], mode: Permission::Allow, reason: None });
+        Layer { source: Source::Delegation(child.name.clone()), rules }
+    });
+    above.with(child.layer()).with(narrowed)
 }
 
 /// Whom a run may delegate to at its depth: those of its agents that the team has; nobody at the deepest level.

@@ -5,6 +5,7 @@ mod admit;
 mod completion;
 mod contract;
 mod ledger;
+mod paths;
 mod root;
 mod route;
 mod success;

@@ -41,6 +41,7 @@ pub fn root_brief(team: &Team, objective: &str) -> Result<Brief, Incomplete> {
         grant: Some(held.grant),
         memory: Some(Stated::new(MemoryScope::Private, Origin::Default)),
         budget: Some(Stated::new(whole(caps, agent.timeout), Origin::Config)),
+        permissions: team.layers.with(agent.layer()),
     }
     .complete()
 }

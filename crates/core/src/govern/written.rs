@@ -7,6 +7,8 @@ use crate::code::{self, clip};
 use crate::definition::{Definition, Profile};
 use crate::id::ToolName;
 use crate::message::Arguments;
+use crate::policy::{Permission, Rule};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// The form of a field.
@@ -18,6 +20,8 @@ pub(crate) enum Shape {
     Texts,
     /// `{tokens, time_s, turns, ...}`.
     Caps,
+    /// A list of rules on paths.
+    Rules,
 }
 
 /// A field of the written part.
@@ -32,9 +36,11 @@ pub(crate) struct Field {
 
 /// The longest name that a sentence quotes, in characters.
 pub(super) const NAME: usize = 64;
+/// The longest complaint of a parser that a sentence quotes.
+const REASON: usize = 160;
 
 /// Every field, in the order of the tool's schema.
-const FIELDS: [Field; 11] = [
+const FIELDS: [Field; 12] = [
     Field { name: "agent", shape: Shape::Text, about: "Name of the agent to hand the task to." },
     Field {
         name: "objective",
@@ -57,6 +63,11 @@ const FIELDS: [Field; 11] = [
         shape: Shape::Caps,
         about: "Narrows the agent's budget: tokens, time_s, turns, tool_calls.",
     },
+    Field {
+        name: "permissions",
+        shape: Shape::Rules,
+        about: "Takes paths away from the agent; a path begins with /, the workspace, and dir/ is all below it.",
+    },
     Field { name: "reason", shape: Shape::Text, about: "Why this delegation; kept in the log." },
 ];
 
@@ -66,6 +77,8 @@ pub(crate) struct Written {
     texts: Map<String, Value>,
     pub(crate) tools: Option<Vec<ToolName>>,
     pub(crate) budget: Caps,
+    /// Rules that only take away.
+    pub(crate) permissions: Option<Vec<Rule>>,
     /// Texts under names that no field has; profile `assisted` passes them on as context.
     pub(crate) stray: Vec<(String, String)>,
 }
@@ -127,6 +140,10 @@ impl Written {
                     self.cap(name, value)?;
                 }
             }
+            Shape::Rules => {
+                let list = value.as_array().ok_or_else(|| bad("a list of rules"))?;
+                self.permissions = Some(list.iter().map(rule).collect::<Result<_, _>>()?);
+            }
         }
         Ok(())
     }
@@ -158,16 +175,34 @@ impl Written {
     }
 }
 
+/// One rule of a delegation: `{operations, paths, mode, reason}`, where the mode is `deny` or `ask`.
+fn rule(value: &Value) -> Result<Rule, Incomplete> {
+    let rule = Rule::deserialize(value).map_err(|error| {
+        let why = format!("a rule in `permissions` is not right: {}", clip(&error.to_string(), REASON));
+        Incomplete::new(code::BRIEF_MALFORMED, why)
+    })?;
+    if rule.mode == Permission::Allow {
+        let why = "a rule in `permissions` allows something: a delegation only takes away, by `deny` or `ask`";
+        return Err(Incomplete::new(code::BRIEF_OVERRIDE_WIDER, why));
+    }
+    if rule.operations.is_empty() || rule.paths.is_empty() {
+        let why = "a rule in `permissions` needs `operations` (read, write) and `paths`, and neither may be empty";
+        return Err(Incomplete::new(code::BRIEF_MALFORMED, why));
+    }
+    Ok(rule)
+}
+
 /// Whether some child takes a task type beside its own name; else nobody is offered one, since small models fill every
 /// field they see.
 fn by_task_type(children: &[&Definition]) -> bool {
     children.iter().any(|c| c.task_types.iter().any(|t| t != c.name.as_str()))
 }
 
-/// The fields that a model is offered.
-pub(crate) fn offered(children: &[&Definition]) -> impl Iterator<Item = &'static Field> {
+/// The fields that a model is offered. Rules on paths are for teams that have some: where nobody thinks of paths, the field
+/// would only be filled because it is there.
+pub(crate) fn offered(children: &[&Definition], rules: bool) -> impl Iterator<Item = &'static Field> {
     let by_task_type = by_task_type(children);
-    FIELDS.iter().filter(move |f| by_task_type || f.name != "task_type")
+    FIELDS.iter().filter(move |f| (by_task_type || f.name != "task_type") && (rules || f.shape != Shape::Rules))
 }
 
 /// The fields that the model must give, for the tool's schema: a field that every child supplies is not among them.

@@ -162,7 +162,8 @@ fn a_read_only_agent_passes_on_what_reads() {
     let mut team = team();
     for (name, effect) in [("look", EffectClass::ReadOnly), ("save", EffectClass::Idempotent)] {
         let (description, input_schema) = (String::new(), serde_json::json!({"type": "object"}));
-        let spec = ToolSpec { name: name.into(), description, input_schema, effect, operation: Operation::Other };
+        let (operation, paths) = (Operation::Other, Vec::new());
+        let spec = ToolSpec { name: name.into(), description, input_schema, effect, operation, paths };
         team.tools.insert(spec.name.clone(), spec);
     }
     team.ceiling = ["look", "save"].map(ToolName::from).to_vec();

@@ -51,6 +51,7 @@ pub(crate) fn team(agents: Vec<Definition>) -> Team {
         input_schema: json!({"type": "object", "properties": {"at": {"type": "string"}}}),
         effect,
         operation,
+        paths: Vec::new(),
     };
     let mut team = Team {
         name: "test".into(),

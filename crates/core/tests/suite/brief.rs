@@ -9,6 +9,7 @@ use deputize_core::code::{self, Code};
 use deputize_core::definition::{Definition, Profile, Team};
 use deputize_core::event::Event;
 use deputize_core::id::{AgentName, ToolName};
+use deputize_core::policy::Layers;
 use deputize_core::schema;
 use deputize_core::step::{Outcome, Refusal};
 use serde_json::{Value, json};
@@ -126,6 +127,7 @@ fn whole() -> Draft {
         grant: None,
         memory: Some(Stated::new(MemoryScope::Private, Origin::Default)),
         budget: Some(Stated::new(budget, Origin::Config)),
+        permissions: Layers::default(),
     }
 }
 

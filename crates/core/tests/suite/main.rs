@@ -18,6 +18,7 @@ mod context;
 mod failures;
 mod golden;
 mod growth;
+mod permissions;
 mod properties;
 mod reasoning;
 mod tools;

@@ -39,7 +39,8 @@ impl Report {
 fn who(state: &RunState, label: &Label) -> Option<Who> {
     let (started, step) = (state.started()?, state.step(label)?);
     let (run, agent, path) = (started.run.clone(), started.agent.clone(), started.path.clone());
-    Some(Who { run, agent, path, label: label.clone(), attempt: step.attempt })
+    let permissions = started.brief.permissions.clone();
+    Some(Who { run, agent, path, label: label.clone(), attempt: step.attempt, permissions })
 }
 
 impl Driver {

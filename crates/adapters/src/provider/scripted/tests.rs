@@ -17,6 +17,7 @@ fn who(path: &str, label: &str, attempt: u32) -> Who {
         path: AgentPath::new(path),
         label: Label::parse(label).unwrap(),
         attempt,
+        permissions: Default::default(),
     }
 }
 

@@ -242,8 +242,13 @@ pub(super) fn facts(stat: &Stat) -> Facts {
         len: u64::try_from(stat.st_size).unwrap_or(0),
         mode: Mode::from_raw_mode(stat.st_mode) & (Mode::RWXU | Mode::RWXG | Mode::RWXO),
         owner: (stat.st_uid, stat.st_gid),
-        shared: stat.st_nlink > 1,
+        shared: shared(stat),
     }
+}
+
+/// Whether a file has further names.
+pub(super) fn shared(stat: &Stat) -> bool {
+    stat.st_nlink > 1
 }
 
 /// The word for something that is neither file nor folder nor link.

@@ -14,10 +14,10 @@ pub(super) fn outside(shown: &str) -> Failure {
     Failure::fixed(code::PERMISSION_DENIED, format!("{shown} leads out of the workspace, so it cannot be used"))
 }
 
-/// A safety rule forbids it; `verb` is `read` or `written`.
-pub(super) fn denied(shown: &str, verb: &str, reason: &str, through_link: bool) -> Failure {
-    let how = if through_link { "it leads to a protected place: " } else { "" };
-    Failure::fixed(code::PERMISSION_DENIED, format!("{shown} may not be {verb}: {how}{reason}"))
+/// By another of its names it may not be read.
+pub(super) fn other_name(shown: &str) -> Failure {
+    let why = format!("{shown} may not be read: it is another name (a hard link) of a file that may not be read");
+    Failure::fixed(code::PERMISSION_DENIED, why)
 }
 
 /// It could not be done.

@@ -4,18 +4,21 @@
 pub(super) mod beneath;
 pub(super) mod entries;
 pub(super) mod fault;
+pub(super) mod names;
 pub(super) mod replace;
-pub(super) mod safety;
 pub(super) mod walk;
 pub(super) mod written;
 
 use crate::tool::aside::Stop;
 use crate::tool::text;
 use beneath::{Facts, Kind, Lost, Place};
+use deputize_core::policy::{self, Layer, Layers, Shown, Use};
 use deputize_core::step::Failure;
-use rustix::fs::{CWD, Mode, OFlags, openat};
-use safety::{Access, Rules};
+use entries::EntryKind;
+use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -40,21 +43,27 @@ pub enum OpenError {
         /// What the system says.
         why: io::Error,
     },
-    /// The built-in rules do not compile: a fault of this program.
-    #[error("the built-in safety rules are broken: {0}")]
-    Rules(#[from] globset::Error),
 }
 
 /// A folder that file tools are bound to.
-pub(super) struct Workspace {
+pub(super) struct Folder {
     root: Arc<OwnedFd>,
     /// Its absolute path, links resolved.
     real: PathBuf,
     /// Its absolute path as it was given.
     given: PathBuf,
-    rules: Rules,
+    /// The built-in rules, and what the program was told to protect.
+    builtin: Layer,
     /// Held from the look at a file to its replacement, so that two edits in one process never lose one of them.
     writing: Mutex<()>,
+}
+
+/// The folder as one call may use it: under the built-in rules and the lists of the run that calls.
+pub(super) struct Workspace {
+    folder: Arc<Folder>,
+    layers: Layers,
+    /// Files that have further names and may not be read by one of them; looked for when it matters.
+    hidden: OnceCell<names::Hidden>,
 }
 
 /// A path that was found and may be used for what it was asked for.
@@ -66,91 +75,128 @@ pub(super) struct Found {
     pub(super) place: Place,
 }
 
-impl Workspace {
-    /// Takes a folder as workspace.
-    pub(super) fn open(path: &Path) -> Result<Workspace, OpenError> {
+impl Folder {
+    /// Takes a folder as workspace. Nothing writes `protected`, nor anything below it; what lies outside is protected anyway.
+    pub(super) fn open(path: &Path, protected: &[&Path]) -> Result<Folder, OpenError> {
         let failed = |why: io::Error| OpenError::Folder { path: path.to_path_buf(), why };
         let given = std::path::absolute(path).map_err(failed)?;
         let real = path.canonicalize().map_err(failed)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = openat(CWD, &real, flags, Mode::empty()).map_err(|why| failed(why.into()))?;
-        Ok(Workspace { root: Arc::new(root), real, given, rules: Rules::builtin()?, writing: Mutex::new(()) })
+        let protected: BTreeSet<String> = protected.iter().flat_map(|path| below(path, &[&real, &given])).collect();
+        let builtin = policy::builtin_protecting(protected.iter().map(String::as_str));
+        Ok(Folder { root: Arc::new(root), real, given, builtin, writing: Mutex::new(()) })
     }
+}
 
-    /// Lets nothing write this path, nor anything below it. A path outside the workspace is protected anyway.
-    pub(super) fn protect(&mut self, path: &Path) {
-        let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        for form in [path, &real] {
-            let below = self.roots().iter().find_map(|root| form.strip_prefix(root).ok().map(Path::to_path_buf));
-            match below {
-                Some(below) => self.rules.protect(&below.to_string_lossy()),
-                None if form.is_relative() => self.rules.protect(&form.to_string_lossy()),
-                None => {}
-            }
-        }
+/// A path to protect, and where it leads, from the workspace down.
+fn below(path: &Path, roots: &[&Path]) -> Vec<String> {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let inside = |form: &Path| match roots.iter().find_map(|root| form.strip_prefix(root).ok()) {
+        Some(below) => Some(below.to_string_lossy().into_owned()),
+        None if form.is_relative() => Some(form.to_string_lossy().into_owned()),
+        None => None,
+    };
+    [path, &real].into_iter().filter_map(inside).collect()
+}
+
+impl Workspace {
+    /// The folder under these lists.
+    pub(super) fn new(folder: Arc<Folder>, layers: Layers) -> Workspace {
+        Workspace { folder, layers, hidden: OnceCell::new() }
     }
 
     /// The absolute forms of the workspace.
     pub(super) fn roots(&self) -> [&Path; 2] {
-        [&self.real, &self.given]
+        [&self.folder.real, &self.folder.given]
     }
 
     /// Waits for the right to change files. One writer that broke down has left no half-written file behind.
     pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
-        self.writing.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.folder.writing.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Finds a path that may be used in all these ways; the path as written and the real one must both pass.
-    pub(super) fn find(&self, raw: &str, uses: &[Access]) -> Result<Found, Failure> {
+    pub(super) fn find(&self, raw: &str, uses: &[Use]) -> Result<Found, Failure> {
         let written = Written::parse(raw, &self.roots())?;
-        self.permit(&written, &written.parts.join("/"), uses, false)?;
+        let path = written.parts.join("/");
+        self.permit(&written, &path, uses, false)?;
         let names = written.parts.iter().map(OsString::from);
-        let place = beneath::find(&self.root, &self.roots(), names).map_err(|lost| explain(&written, &lost))?;
-        self.permit(&written, &joined(&place.real), uses, true)?;
+        let place = beneath::find(&self.folder.root, &self.roots(), names).map_err(|lost| explain(&written, &lost))?;
+        let real = joined(&place.real);
+        let uses = place.uses(uses);
+        self.permit(&written, &path, &uses, false)?;
+        self.permit(&written, &real, &uses, real != path)?;
         if written.folder && matches!(place.kind, Kind::File(_) | Kind::Special(_)) {
             return Err(explain(&written, &Lost::NoFolder));
         }
         Ok(Found { written, place })
     }
 
-    fn permit(&self, written: &Written, path: &str, uses: &[Access], real: bool) -> Result<(), Failure> {
-        for access in uses {
-            if let Some(reason) = self.rules.denial(*access, path) {
-                return Err(fault::denied(&written.shown, access.verb(), reason, real));
+    /// What the lists say against a use of a path, from the workspace down.
+    fn refuses(&self, usage: Use, path: &str) -> Option<policy::Decision<'_>> {
+        let builtin = self.folder.builtin.refuses(usage, path);
+        policy::strictest(builtin.into_iter().chain(self.layers.refuses(usage, path)))
+    }
+
+    fn permit(&self, written: &Written, path: &str, uses: &[Use], linked: bool) -> Result<(), Failure> {
+        match uses.iter().find_map(|usage| Some((*usage, self.refuses(*usage, path)?))) {
+            None => Ok(()),
+            Some((usage, decision)) => {
+                let (code, why) = decision.refusal(usage.access(), Shown { path: &written.shown, linked });
+                Err(Failure::fixed(code, why))
             }
         }
-        Ok(())
     }
 
-    /// Whether a rule forbids this use of a place that was found for another.
-    pub(super) fn denies(&self, found: &Found, access: Access) -> bool {
-        let forms = [found.written.parts.join("/"), joined(&found.place.real)];
-        forms.iter().any(|path| self.rules.denial(access, path).is_some())
+    /// Whether a place that was found for another use may be used in this way, too.
+    pub(super) fn permits(&self, found: &Found, usage: Use) -> bool {
+        self.allows(usage, &found.written.parts.join("/"), &joined(&found.place.real))
     }
 
-    /// Whether an entry of a folder may be told of; `written` and `real` are the forms of its path.
-    fn tells(&self, written: &str, real: &str) -> bool {
-        [written, real].iter().all(|path| self.rules.entry_denial(Access::Read, path).is_none())
+    /// Whether a use is allowed by both forms of a path.
+    fn allows(&self, usage: Use, written: &str, real: &str) -> bool {
+        [written, real].iter().all(|path| self.refuses(usage, path).is_none())
+    }
+
+    /// Whether an entry of a folder may be told of; `written` and `real` are the forms of its path. Where a link leads is
+    /// another question.
+    fn tells(&self, kind: EntryKind, written: &str, real: &str) -> bool {
+        let usage = if matches!(kind, EntryKind::Folder | EntryKind::Link) { Use::List } else { Use::Read };
+        self.allows(usage, written, real)
     }
 
     /// As [`Workspace::tells`] for an entry of a folder that was found.
-    pub(super) fn tells_entry(&self, folder: &Found, name: &OsStr) -> bool {
-        let below = |base: String| {
-            if base.is_empty() { name.to_string_lossy().into() } else { format!("{base}/{}", name.to_string_lossy()) }
-        };
-        self.tells(&below(folder.written.parts.join("/")), &below(joined(&folder.place.real)))
+    pub(super) fn tells_entry(&self, folder: &Found, name: &OsStr, kind: EntryKind) -> bool {
+        let name = name.to_string_lossy();
+        let below = |base: String| if base.is_empty() { name.to_string() } else { format!("{base}/{name}") };
+        self.tells(kind, &below(folder.written.parts.join("/")), &below(joined(&folder.place.real)))
     }
 
     /// Where a link in a folder leads, if that may be told: none for a link that leads nowhere.
     pub(super) fn link(&self, real: &[OsString], name: OsString) -> Result<Option<Place>, Hidden> {
         let path = real.iter().cloned().chain([name]);
-        match beneath::find(&self.root, &self.roots(), path) {
-            Ok(place) if self.rules.denial(Access::Read, &joined(&place.real)).is_some() => Err(Hidden),
+        match beneath::find(&self.folder.root, &self.roots(), path) {
+            Ok(place) if place.uses(&[Use::List]).iter().any(|u| self.refuses(*u, &joined(&place.real)).is_some()) => {
+                Err(Hidden)
+            }
             Ok(place) if matches!(place.kind, Kind::Missing(_)) => Ok(None),
             Ok(place) => Ok(Some(place)),
             Err(Lost::Outside) => Err(Hidden),
             Err(_) => Ok(None),
         }
+    }
+
+    /// Checks a file that is open for reading: its other names must be open, too. Asked of the open file, so that a name
+    /// that was swapped meanwhile gains nothing.
+    fn readable(&self, file: &File, shown: &str, stop: &Stop) -> Result<(), Failure> {
+        let stat = fstat(file).map_err(|error| fault::system(shown, "read", error))?;
+        if !beneath::shared(&stat) {
+            return Ok(());
+        }
+        let hidden = self.hidden.get_or_init(|| names::hidden(self, stop));
+        stop.failing()?;
+        if hidden.has(&stat) { Err(fault::other_name(shown)) } else { Ok(()) }
     }
 
     /// Opens a folder by its real path below a place, following no link.
@@ -160,6 +206,14 @@ impl Workspace {
             folder = beneath::step(&folder, name)?;
         }
         Ok(folder)
+    }
+}
+
+impl Place {
+    /// How it is used when it is asked for in these ways: only a folder is listed.
+    fn uses(&self, uses: &[Use]) -> Vec<Use> {
+        let folder = matches!(self.kind, Kind::Folder(_));
+        uses.iter().map(|usage| if *usage == Use::List && !folder { Use::Read } else { *usage }).collect()
     }
 }
 
@@ -190,9 +244,11 @@ impl Found {
         }
     }
 
-    /// Opens the regular file.
-    pub(super) fn open(&self) -> Result<File, Failure> {
-        self.place.open().map_err(|lost| explain(&self.written, &lost))
+    /// Opens the regular file to read it.
+    pub(super) fn open(&self, workspace: &Workspace, stop: &Stop) -> Result<File, Failure> {
+        let file = self.place.open().map_err(|lost| explain(&self.written, &lost))?;
+        workspace.readable(&file, &self.written.shown, stop)?;
+        Ok(file)
     }
 
     /// A path below this one, as a model can give it to another tool.
@@ -224,8 +280,10 @@ impl Found {
         };
         let real: Vec<String> = real.iter().map(|name| name.to_string_lossy().into_owned()).collect();
         let entries = entries::read(&*self.place.parent, COMPARED, &Stop::default()).unwrap_or_default();
-        let names = entries.list.iter().map(|entry| entry.name.to_string_lossy());
-        let names = names.filter(|name| workspace.tells(&below(above, name), &below(&real, name)));
+        let names = entries.list.iter().filter_map(|entry| {
+            let name = entry.name.to_string_lossy();
+            workspace.tells(entry.kind, &below(above, &name), &below(&real, &name)).then_some(name)
+        });
         let near = text::nearest(&self.place.name.to_string_lossy(), names, NEAR);
         if !near.is_empty() {
             let near: Vec<String> = near.iter().map(|name| text::shown(&below(above, name))).collect();
@@ -254,3 +312,6 @@ pub(super) fn explain(written: &Written, lost: &Lost) -> Failure {
 fn joined(path: &[OsString]) -> String {
     path.iter().map(|name| name.to_string_lossy()).collect::<Vec<_>>().join("/")
 }
+
+#[cfg(test)]
+mod tests;

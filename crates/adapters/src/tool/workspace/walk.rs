@@ -110,7 +110,7 @@ impl Walk<'_> {
         self.walked.cut |= entries.more;
         for entry in entries.list {
             let path = folder.join(&entry.name);
-            if self.hidden(&path) {
+            if self.hidden(&path, entry.kind) {
                 self.walked.withheld += 1;
                 continue;
             }
@@ -133,9 +133,9 @@ impl Walk<'_> {
         }
     }
 
-    fn hidden(&self, path: &Path) -> bool {
+    fn hidden(&self, path: &Path, kind: EntryKind) -> bool {
         let path = path.to_string_lossy();
-        !self.workspace.tells(&under(&self.written, &path), &under(&self.real, &path))
+        !self.workspace.tells(kind, &under(&self.written, &path), &under(&self.real, &path))
     }
 
     fn link(&mut self, folder: &Path, path: PathBuf, name: OsString) {
@@ -146,6 +146,10 @@ impl Walk<'_> {
             self.base.place.real.iter().cloned().chain(folder.iter().map(OsString::from)).collect();
         match self.workspace.link(&real, name) {
             Err(Hidden) => self.walked.withheld += 1,
+            // The link's own path must be one that may be read, as that of a file.
+            Ok(Some(place)) if matches!(place.kind, Kind::File(_)) && self.hidden(&path, EntryKind::File) => {
+                self.walked.withheld += 1;
+            }
             Ok(Some(place)) if matches!(place.kind, Kind::File(_)) => self.keep(path, EntryKind::File),
             Ok(_) => {}
         }
@@ -157,13 +161,20 @@ fn under(base: &str, path: &str) -> String {
     if base.is_empty() { path.to_string() } else { format!("{base}/{path}") }
 }
 
-/// Opens a file that a walk found.
-pub(in crate::tool) fn open(workspace: &Workspace, base: &Found, path: &Path) -> Result<std::fs::File, Failure> {
+/// Opens a file that a walk found, to read it.
+pub(in crate::tool) fn open(
+    workspace: &Workspace,
+    base: &Found,
+    path: &Path,
+    stop: &Stop,
+) -> Result<std::fs::File, Failure> {
     let gone = || fault::failed("a file was changed by somebody else at this moment");
-    let Kind::Folder(handle) = &base.place.kind else { return base.open() };
+    let Kind::Folder(handle) = &base.place.kind else { return base.open(workspace, stop) };
     let (Some(name), Some(folder)) = (path.file_name(), path.parent()) else { return Err(gone()) };
     let parent = workspace.descend(handle, folder).map_err(|_| gone())?;
-    super::beneath::open(&parent, name).map_err(|_| gone())
+    let file = super::beneath::open(&parent, name).map_err(|_| gone())?;
+    workspace.readable(&file, &text::shown(&base.below(path)), stop)?;
+    Ok(file)
 }
 
 #[cfg(test)]

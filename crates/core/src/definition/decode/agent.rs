@@ -129,6 +129,11 @@ impl Decoder {
         if let Some(field) = fields.take(self, "grant") {
             spec.grant = self.choice(&field);
         }
+        if let Some(field) = fields.take(self, "permissions") {
+            spec.permissions = self.permissions(&field);
+            let rules = spec.permissions.iter().flat_map(|list| &list.value);
+            spec.definition.permissions = spec.permissions.as_ref().map(|_| rules.map(|r| r.value.clone()).collect());
+        }
         if let Some(field) = fields.take(self, "permissionMode") {
             self.mode(&field, spec);
         }

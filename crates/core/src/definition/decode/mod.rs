@@ -6,6 +6,7 @@ pub mod amount;
 mod budget;
 mod json;
 mod list;
+mod permissions;
 mod provider;
 mod read;
 mod skill;

@@ -92,6 +92,9 @@ impl Decoder {
         if let Some(field) = fields.take(self, "tools") {
             spec.tools = self.names(&field);
         }
+        if let Some(field) = fields.take(self, "permissions") {
+            spec.permissions = self.permissions(&field);
+        }
     }
 
     fn models(&mut self, fields: &mut Fields<'_>, spec: &mut TeamSpec) {

@@ -42,7 +42,13 @@ keys! { Agent:
     Here "budget.tool_calls", "integer", "100", "budget: {tool_calls: 20}", "Tool calls.";
     Here "budget.children", "integer", "20", "budget: {children: 5}", "Children that it starts itself.";
     Here "maxTurns", "integer", "`budget.turns`", "maxTurns: 8", "The same as `budget.turns`; when both are given they must agree.";
-    Later "permissions", "list of rules", "what the parent has", "permissions: [{operations: [write], paths: [/docs/], mode: allow}]", "Ordered rules on operations and paths.";
+    Here "permissions", "list of rules", "what the parent has", "permissions: [{operations: [read], paths: [/], mode: allow}]", "Ordered rules on paths: the first that matches decides, what none matches is denied, and of several lists the strictest wins.";
+    Here "permissions.operations", "list of `read`, `write`", "required in a rule", "permissions: [{operations: [read, write], paths: [/docs/]}]", "What the rule speaks of.";
+    Here "permissions.paths", "list of patterns", "required in a rule", "permissions: [{operations: [read], paths: [/docs/, \"/src/**/*.{rs,toml}\"]}]", "Paths from the workspace down: `dir/` is the folder and all below it, `/` is everything, `*` stops at `/`, `**` does not.";
+    Here "permissions.mode", "`allow`, `deny` or `ask`", "`allow`", "permissions: [{operations: [write], paths: [/docs/old/], mode: deny}, {operations: [read, write], paths: [/docs/]}]", "What the rule says. `deny` and `ask` ignore letter case, `allow` does not; this build cannot ask, so `ask` denies and says so.";
+    Here "permissions.reason", "text", "none", "permissions: [{operations: [write], paths: [/vendor/], mode: deny, reason: It is generated.}, {operations: [read, write], paths: [/]}]", "Why; it is in the refusal.";
+    Later "permissions.actions", "list", "none", "permissions: [{actions: [shell]}]", "Rules on other actions than those on files.";
+    Later "permissions.resources", "list", "none", "permissions: [{resources: [git]}]", "What such a rule speaks of.";
     Here "permissionMode", "`default`, `plan`, `dontAsk`, `auto`, `acceptEdits` or `bypassPermissions`", "`default`", "permissionMode: plan", "`plan` leaves read-only tools; no mode ever widens anything.";
     Here "identity", "text", "none; peers are told apart by the body", "identity: You are a sceptical reviewer.", "One paragraph before the body.";
     Here "rules", "list of texts", "`[]`", "rules: [Cite file and line.]", "A numbered list after the body.";

@@ -16,6 +16,7 @@ fn who() -> Who {
         path: AgentPath::new("lead/läser{run}#2"),
         label: Label::parse("t3").unwrap(),
         attempt: 4,
+        permissions: Default::default(),
     }
 }
 

@@ -4,7 +4,8 @@ use super::replace;
 use crate::tool::aside::{Stop, stopped};
 use crate::tool::workspace::Workspace;
 use crate::tool::workspace::beneath::Place;
-use crate::tool::workspace::safety::Access;
+use crate::tool::workspace::tests::opened;
+use deputize_core::policy::Use;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -14,12 +15,12 @@ use tempfile::TempDir;
 fn workspace() -> (TempDir, Workspace) {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("old"), "old").unwrap();
-    let workspace = Workspace::open(dir.path()).unwrap();
+    let workspace = opened(dir.path());
     (dir, workspace)
 }
 
 fn place(workspace: &Workspace, path: &str) -> Place {
-    workspace.find(path, &[Access::Write]).unwrap().place
+    workspace.find(path, &[Use::Write]).unwrap().place
 }
 
 fn names(folder: &Path) -> Vec<PathBuf> {
