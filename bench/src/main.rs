@@ -6,6 +6,7 @@ mod advance;
 mod append;
 mod bare;
 mod engine;
+mod load;
 mod longer;
 mod measure;
 mod raw;
@@ -38,6 +39,7 @@ const ALL: &[Bench] = &[
     Bench { name: "append", about: "durable appends against a plain file", run: |plan| Box::pin(append::run(plan)) },
     Bench { name: "advance", about: "fold and advance of long logs", run: |plan| Box::pin(advance::run(plan)) },
     Bench { name: "render", about: "rendering a request; the log's size", run: |plan| Box::pin(render::run(plan)) },
+    Bench { name: "load", about: "loading thousands of agent files", run: |plan| Box::pin(load::run(plan)) },
     Bench { name: "resume", about: "taking up a tree of 10,000 events", run: |plan| Box::pin(resume::run(plan)) },
 ];
 
