@@ -1,6 +1,7 @@
 //! The documents. Every one carries `"schema": 1`; a change that breaks readers raises it.
 
 use crate::time::rfc3339;
+use crate::waiting::{WaitingDoc, status_in, waiting_docs};
 use deputize_core::budget::Spend;
 use deputize_core::code::Code;
 use deputize_core::event::{Choice, Recorded};
@@ -98,6 +99,9 @@ pub struct RunDoc {
     /// The body.
     #[serde(flatten)]
     pub run: RunBody,
+    /// What it and all below it wait for; only there when something does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<WaitingDoc>,
 }
 
 /// The fields of a run that every document shares.
@@ -194,7 +198,7 @@ pub struct StepDoc {
     pub name: String,
     /// The newest attempt.
     pub attempt: u32,
-    /// `open`, `retry`, `ok`, `failed`, `denied`.
+    /// `open`, `retry`, `waiting`, `ok`, `failed`, `denied`.
     pub status: &'static str,
     /// Why it failed or was denied.
     pub reason_code: Option<Code>,
@@ -253,7 +257,7 @@ pub struct RunLine {
     pub agent: String,
     /// The objective.
     pub objective: String,
-    /// A terminal state, or `running`, `interrupted`.
+    /// A terminal state, or `running`, `interrupted`, `waiting`.
     pub status: &'static str,
     /// When it started.
     pub started: String,
@@ -351,13 +355,13 @@ pub fn next_command(terminal: Option<Terminal>, live: bool, id: &RunId) -> Optio
 /// One run of a tree; none when the tree has no such run. `live`: somebody drives it now.
 pub fn run_doc(tree: &Tree, id: &RunId, live: bool) -> Option<RunDoc> {
     let run = tree.run(id)?;
-    Some(RunDoc { schema: SCHEMA, run: body(run, &tree.spent(id), live) })
+    Some(RunDoc { schema: SCHEMA, run: body(tree, run, &tree.spent(id), live), waiting: waiting_docs(tree, id) })
 }
 
 /// A whole tree, or the subtree of `id`.
 pub fn trace_doc(tree: &Tree, id: &RunId, live: bool, events: bool) -> TraceDoc {
     let traced = |run: &RunView| TracedRun {
-        run: body(run, &run.own, live),
+        run: body(tree, run, &run.own, live),
         usage_tree: UsageDoc::from(&tree.spent(&run.id)),
         path: run.state.started().map(|s| s.path.clone()),
         model: run.state.started().map(|s| s.model.to_string()),
@@ -386,7 +390,7 @@ pub fn run_line(tree: &Tree, root: &RunId, live: bool) -> Option<RunLine> {
     })
 }
 
-fn body(run: &RunView, spent: &Spend, live: bool) -> RunBody {
+fn body(tree: &Tree, run: &RunView, spent: &Spend, live: bool) -> RunBody {
     let summary = run.state.summary();
     let started = run.state.started();
     let terminal = summary.map(|s| s.status);
@@ -398,7 +402,7 @@ fn body(run: &RunView, spent: &Spend, live: bool) -> RunBody {
         team: started.map(|s| s.team_name.clone()).unwrap_or_default(),
         agent: started.map(|s| s.agent.to_string()).unwrap_or_default(),
         objective: started.map(|s| s.brief.objective.value.clone()).unwrap_or_default(),
-        status: status_word(terminal, live),
+        status: status_in(tree, run, live),
         partial: summary.is_some_and(|s| s.partial),
         limit: summary.and_then(|s| s.limit.clone()),
         reason_code: summary.and_then(|s| s.reason_code.clone()),

@@ -5,7 +5,9 @@ mod conversation;
 mod docs;
 pub mod text;
 mod time;
+mod waiting;
 
 pub use conversation::conversation;
 pub use docs::*;
 pub use time::rfc3339;
+pub use waiting::*;

@@ -1,8 +1,10 @@
 //! Trees and runs as text for people. Plain text without colour; the command line sanitises and prints it.
 
-use crate::docs::{RunDoc, UsageDoc, status_word};
+use crate::docs::{RunDoc, UsageDoc};
+use crate::time::rfc3339;
+use crate::waiting::{WaitingDoc, WaitingListDoc, status_in};
 use deputize_core::brief::Mode;
-use deputize_core::id::{Label, RunId};
+use deputize_core::id::{Label, RunId, Time};
 use deputize_core::projection::{self, RunView, StepRow, Tree};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -57,8 +59,8 @@ pub fn payload(payload: &Value) -> String {
     }
 }
 
-/// The result of a run: payload, state, reason, usage, next command.
-pub fn run(doc: &RunDoc) -> String {
+/// The result of a run: payload, state, reason, what it waits for, usage, next command. `now` is for the time that is left.
+pub fn run(doc: &RunDoc, now: Time) -> String {
     let run = &doc.run;
     let mut out = payload(&run.payload);
     if !out.is_empty() {
@@ -71,6 +73,9 @@ pub fn run(doc: &RunDoc) -> String {
     if let (Some(code), Some(reason)) = (&run.reason_code, &run.reason) {
         let _ = writeln!(out, "  {code}: {reason}");
     }
+    for wait in &doc.waiting {
+        let _ = writeln!(out, "  {}", waits(wait, now));
+    }
     for judged in &run.success {
         let verdict = serde_json::to_value(judged.verdict).unwrap_or_default();
         let _ = writeln!(out, "  {}: {}", verdict.as_str().unwrap_or_default(), judged.condition);
@@ -80,6 +85,42 @@ pub fn run(doc: &RunDoc) -> String {
         let _ = writeln!(out, "next: {next}");
     }
     out
+}
+
+/// What one run waits for.
+fn waits(wait: &WaitingDoc, now: Time) -> String {
+    let until = match wait.until_time {
+        None => "until it is resumed".to_string(),
+        Some(at) if at <= now => format!("until {}, which is past", moment(at)),
+        Some(at) => format!("until {} (in {})", moment(at), span(at.since(now))),
+    };
+    format!("{} waits for its provider {until}  {}: {}", wait.path, wait.reason_code, head(&wait.reason, 160))
+}
+
+/// Everything that is waited for, a line each with its command.
+pub fn waiting(doc: &WaitingListDoc, now: Time) -> String {
+    if doc.waiting.is_empty() {
+        return "nothing waits".to_string();
+    }
+    doc.waiting.iter().map(|wait| format!("{}  {}\n  next: {}\n", wait.id, waits(wait, now), wait.command)).collect()
+}
+
+/// `2026-12-01 14:00:00 UTC`.
+pub fn moment(at: Time) -> String {
+    let text = rfc3339(at);
+    format!("{} UTC", text.split('.').next().unwrap_or(&text).replace('T', " "))
+}
+
+/// `45 s`, `12 min`, `2 h 5 min`, `3 d 4 h`; rounded up, so that nobody comes too early.
+fn span(ms: u64) -> String {
+    let s = ms.div_ceil(1_000);
+    let m = s.div_ceil(60);
+    match (s, m) {
+        (0..120, _) => format!("{s} s"),
+        (_, 0..60) => format!("{m} min"),
+        (_, 60..1_440) => format!("{} h {} min", m / 60, m % 60),
+        _ => format!("{} d {} h", m / 1_440, m % 1_440 / 60),
+    }
 }
 
 /// The tree below a run with every step, one line each.
@@ -93,7 +134,7 @@ pub fn tree(tree: &Tree, id: &RunId, live: bool) -> String {
 
 fn node(out: &mut String, tree: &Tree, run: &RunView, live: bool, indent: &str) {
     let summary = run.state.summary();
-    let status = status_word(summary.map(|s| s.status), live);
+    let status = status_in(tree, run, live);
     let word = people_word(status, summary.is_some_and(|s| s.partial));
     let (agent, objective) = run
         .state

@@ -49,7 +49,7 @@ pub(crate) enum Command {
     Check(Box<CheckArgs>),
     /// List runs, newest first
     Runs(RunsArgs),
-    /// Show one run: result, status, usage
+    /// Show one run: result, status, usage, and what it waits for
     Show(ShowArgs),
     /// Attach to a run from another terminal, until it ends
     Watch(WatchArgs),
@@ -213,10 +213,14 @@ pub(crate) struct IdArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ShowArgs {
-    #[command(flatten)]
-    pub(crate) id: IdArgs,
-    /// Print the run's conversation instead: what it was asked, what it said and called, what came back
+    /// The run: its id, a unique beginning of it, or `last`
+    #[arg(value_name = "ID", required_unless_present = "waiting")]
+    pub(crate) id: Option<String>,
+    /// List what the run, or every run, waits for
     #[arg(long)]
+    pub(crate) waiting: bool,
+    /// Print the run's conversation instead: what it was asked, what it said and called, what came back
+    #[arg(long, conflicts_with = "waiting")]
     pub(crate) conversation: bool,
 }
 

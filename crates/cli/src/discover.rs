@@ -7,7 +7,7 @@ use crate::out::one_line;
 use crate::wire;
 use deputize_adapters::loader::{Facts, KINDS, Limits, Origin, Provider, ProviderKind, Setup, Timeouts};
 use deputize_core::code;
-use deputize_core::definition::{ModelChoice, Models};
+use deputize_core::definition::{Definition, Models};
 use deputize_core::event::Choice;
 use deputize_core::id::ModelName;
 use deputize_core::step::Failure;
@@ -70,9 +70,9 @@ fn needs_default(setup: &Setup) -> bool {
     if forced.is_some() || roles.contains_key("default") {
         return false;
     }
-    let root = setup.team.agents.get(&setup.team.root).map(|agent| &agent.model);
-    let named = setup.team.agents.values().map(|a| &a.model).filter(|m| matches!(m, ModelChoice::Named(_)));
-    root.into_iter().chain(named).any(|model| setup.team.models.resolve(model, None).is_err())
+    let root = setup.team.agents.get(&setup.team.root).map(|agent| agent.model.clone());
+    let named = setup.team.agents.values().flat_map(Definition::named_models);
+    root.into_iter().chain(named).any(|model| setup.team.models.resolve(&model, None).is_err())
 }
 
 /// The first of the providers that are always there to which somebody gave an address or a key.

@@ -9,10 +9,11 @@ use crate::out::Out;
 use crate::past::{self, Shelf};
 use crate::progress::Progress;
 use crate::wire::Lock;
-use deputize_api::{RunDoc, run_doc, text};
-use deputize_core::id::RunId;
+use deputize_api::{RunDoc, WaitingDoc, run_doc, text};
+use deputize_core::id::{RunId, Time};
 use deputize_runtime::port::StoreError;
 use deputize_runtime::{Control, DriveError, Halt, Live, Ready};
+use std::time::SystemTime;
 use tokio::sync::broadcast::error::RecvError;
 
 /// A tree that is about to be driven here.
@@ -41,13 +42,14 @@ impl Drive<'_> {
         let halt = halt.map_err(|e| given_up(e, &root))?;
         let doc = document(shelf, &root, false, out).await?;
         if background {
-            out.note(&text::run(&doc));
+            out.note(&text::run(&doc, now()));
         } else {
-            out.either(&doc, || text::run(&doc));
+            out.either(&doc, || text::run(&doc, now()));
         }
         Ok(match halt {
             Halt::Finished(summary) => Exit::of(summary.status),
             Halt::Interrupted => Exit::Interrupted,
+            Halt::Waiting { .. } => Exit::Waiting,
         })
     }
 }
@@ -61,11 +63,25 @@ fn given_up(error: DriveError, root: &RunId) -> Fault {
     }
 }
 
+/// Now, for the time that is left of a wait.
+pub(crate) fn now() -> Time {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Time(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Commands name the state folder where it was given by flag.
+pub(crate) fn name_home(waiting: &mut [WaitingDoc], out: &Out) {
+    for wait in waiting {
+        wait.command = out.command(&wait.command);
+    }
+}
+
 /// The document of a run.
 pub(crate) async fn document(shelf: &Shelf, run: &RunId, live: bool, out: &Out) -> Result<RunDoc, Fault> {
     let tree = past::tree(shelf, &run.root()).await?;
     let mut doc = run_doc(&tree, run, live).ok_or_else(|| past::unknown(run.as_str()))?;
     doc.run.next = doc.run.next.map(|command| out.command(&command));
+    name_home(&mut doc.waiting, out);
     Ok(doc)
 }
 

@@ -30,7 +30,7 @@ impl Exit {
         (Exit::Usage, "The command line was not understood."),
         (Exit::Short, "The run ended, but neither `succeeded` nor `failed`: at a cap, or with its condition unmet."),
         (Exit::Failed, "The run ended as `failed`."),
-        (Exit::Waiting, "The run waits for a person."),
+        (Exit::Waiting, "The run waits: for a moment that its provider named, or to be resumed."),
         (Exit::Interrupted, "The run was interrupted (it can be resumed) or cancelled."),
     ];
 

@@ -91,11 +91,9 @@ fn unset_roles(setup: &Setup) -> Vec<Choice> {
     if models.forced.is_some() {
         return Vec::new();
     }
-    let role = |agent: &Definition| match &agent.model {
-        ModelChoice::Named(_) => models.resolve(&agent.model, None).ok().and_then(|chosen| chosen.role),
-        ModelChoice::Inherit => None,
-    };
-    let named: BTreeSet<String> = setup.team.agents.values().filter_map(role).collect();
+    let role = |model: ModelChoice| models.resolve(&model, None).ok().and_then(|chosen| chosen.role);
+    let named: BTreeSet<String> =
+        setup.team.agents.values().flat_map(Definition::named_models).filter_map(role).collect();
     let unset = named.into_iter().filter(|role| !models.roles.contains_key(role));
     let text = |role: &str| format!("the role `{role}` is not set: `default` is used in its place");
     unset.map(|role| Choice { code: "role.unset".to_string(), text: text(&role) }).collect()

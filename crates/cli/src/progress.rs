@@ -100,7 +100,7 @@ impl<'a> Progress<'a> {
             Event::StepFailed { label, code, why, spent, then, .. }
             | Event::StepRejected { label, code, why, spent, then, .. } => {
                 let ask = self.ended(run, label, spent)?;
-                let after = if matches!(then, Then::Retry { .. }) { ", tries again" } else { "" };
+                let after = after(then);
                 let said = format!("{} failed{after}: {code}: {}", wanted(&ask), one_line(why, REASON));
                 Some(self.line(path, label, &said))
             }
@@ -145,6 +145,17 @@ fn waits(queued: &Queued) -> String {
     let until = queued.until.map(|at| format!(" until {}", deputize_api::rfc3339(at))).unwrap_or_default();
     let ahead = if queued.ahead > 0 { format!(", {} before it", queued.ahead) } else { String::new() };
     format!("queued for {provider}{until}{ahead}")
+}
+
+/// What follows a failure, in a few words.
+fn after(then: &Then) -> String {
+    match then {
+        Then::Retry { .. } => ", tries again".to_string(),
+        Then::Wait { until: Some(at), .. } => format!(", waits until {}", text::moment(*at)),
+        Then::Wait { until: None, .. } => ", waits to be resumed".to_string(),
+        Then::Fallback { model, .. } => format!(", `{}` takes over", one_line(model.as_str(), ARGUMENT)),
+        Then::Final => String::new(),
+    }
 }
 
 /// A step in a few words.

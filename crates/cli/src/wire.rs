@@ -10,7 +10,7 @@ use deputize_adapters::provider::{self, Config, ConfigError, Kind, Limits, Route
 use deputize_adapters::store::lock::TreeLock;
 use deputize_adapters::store::sqlite::{self, SqliteStore};
 use deputize_adapters::tool::{BUILTIN, Builtin, FileTools};
-use deputize_core::definition::{Definition, ModelChoice, ToolSpec};
+use deputize_core::definition::{Definition, ToolSpec};
 use deputize_core::id::RunId;
 use deputize_core::step::Failure;
 use deputize_runtime::port::{Model, Store, StoreError};
@@ -146,8 +146,9 @@ fn script_is_there(settings: &Provider) -> Result<(), Fault> {
 /// that names one.
 fn used(setup: &Setup) -> BTreeSet<String> {
     let team = &setup.team;
-    let asks = |agent: &&Definition| agent.name == team.root || matches!(agent.model, ModelChoice::Named(_));
-    let chosen = team.agents.values().filter(asks).filter_map(|a| team.models.resolve(&a.model, None).ok());
+    let root = team.agents.get(&team.root).map(|agent| agent.model.clone());
+    let asked = root.into_iter().chain(team.agents.values().flat_map(Definition::named_models));
+    let chosen = asked.filter_map(|model| team.models.resolve(&model, None).ok());
     chosen.map(|chosen| chosen.model.provider().to_string()).collect()
 }
 

@@ -114,6 +114,8 @@ codes! {
     MODEL_AUTH = "model.auth", "F-07", "The provider refuses the credential.";
     MODEL_NOT_FOUND = "model.not_found", "F-07", "The provider has no such model or address.";
     MODEL_REQUEST = "model.request", "F-07", "The provider refuses the request.";
+    MODEL_FALLBACK = "model.fallback", "F-06", "The provider of a model could not take a step, and the next model took it.";
+    MODEL_PROMPT_CUT = "model.prompt_cut", "U-12", "The server counted far fewer tokens than were sent: it cut the prompt, and its answer is to another question.";
     MODEL_MALFORMED = "model.malformed", "F-07", "The provider's answer cannot be read.";
     MODEL_CUT = "model.cut", "F-07", "The provider's answer broke off.";
     MODEL_TIMEOUT = "model.timeout", "F-07", "The provider did not answer in time.";
@@ -134,6 +136,23 @@ impl Code {
     /// Whether this is a cap of the run that tripped: no new spawns, then a last synthesis.
     pub fn is_cap(&self) -> bool {
         self.0.starts_with("budget.")
+    }
+    /// Whether a model call failed because of its provider, so that another one may do better. A refusal, a full window and
+    /// a bad request would be the same elsewhere.
+    pub fn is_of_provider(&self) -> bool {
+        const CODES: [Code; 10] = [
+            MODEL_UNKNOWN,
+            MODEL_UNAVAILABLE,
+            MODEL_OVERLOADED,
+            MODEL_RATE_LIMITED,
+            MODEL_AUTH,
+            MODEL_NOT_FOUND,
+            MODEL_MALFORMED,
+            MODEL_CUT,
+            MODEL_TIMEOUT,
+            MODEL_PANICKED,
+        ];
+        CODES.contains(self)
     }
     /// The name of the cap: `tool_calls` of `budget.tool_calls`; `budget.exhausted` is `tokens`.
     pub fn limit(&self) -> Option<&str> {

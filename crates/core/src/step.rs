@@ -166,7 +166,7 @@ pub enum Outcome {
 }
 
 /// What follows a failed attempt. The decision is in the event, so that the fold reads no definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Then {
     /// Try again.
@@ -175,6 +175,21 @@ pub enum Then {
         attempt: u32,
         /// Not before this moment.
         not_before: Time,
+    },
+    /// The provider asked for a longer pause than retries reach: the step is parked, and a driver with nothing else to do
+    /// leaves.
+    Wait {
+        /// The number of the next attempt.
+        attempt: u32,
+        /// Not before this moment; none: whoever takes the run up tries again.
+        until: Option<Time>,
+    },
+    /// The next model of the agent's `fallback` takes the step, and every later one of the run.
+    Fallback {
+        /// The number of the next attempt.
+        attempt: u32,
+        /// The model.
+        model: ModelName,
     },
     /// Give up.
     Final,

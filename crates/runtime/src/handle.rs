@@ -4,7 +4,7 @@ use crate::driver::{Control, DriveError, Driver, Halt, PROGRAM_REV, World};
 use crate::live::{BUFFER, Live};
 use crate::port::StoreError;
 use deputize_core::brief::{Brief, Incomplete};
-use deputize_core::definition::{Chosen, Definition, ModelChoice, Team};
+use deputize_core::definition::{Chosen, Definition, Team};
 use deputize_core::event::{Choice, Started};
 use deputize_core::govern;
 use deputize_core::id::{AgentPath, Digest, RunId};
@@ -164,9 +164,9 @@ fn ready(world: World, team: Arc<Team>, blob: Digest, root: RunId, epoch: u64) -
 fn choose(team: &Team, agent: &Definition) -> Result<Chosen, StartError> {
     let unknown = |name: String| StartError::Model { agent: agent.name.to_string(), name };
     for other in team.agents.values() {
-        if let ModelChoice::Named(_) = other.model {
+        for model in other.named_models() {
             let bad = |name| StartError::Model { agent: other.name.to_string(), name };
-            team.models.resolve(&other.model, None).map_err(bad)?;
+            team.models.resolve(&model, None).map_err(bad)?;
         }
     }
     team.models.resolve(&agent.model, None).map_err(unknown)

@@ -1,12 +1,13 @@
 //! Models: roles, aliases and limits merged; every name that an agent, a role or a flag uses is looked up.
 
-use super::agents::Agents;
+use super::agents::{Agent, Agents};
 use super::config::Config;
 use super::findings::Findings;
 use super::providers::{Providers, SCRIPTED};
 use super::request::LoadRequest;
 use deputize_core::definition::message::{Level, Message};
 use deputize_core::definition::nearest::nearest;
+use deputize_core::definition::spec::At;
 use deputize_core::definition::{ModelChoice, Models, ROLES};
 use deputize_core::id::ModelName;
 
@@ -87,32 +88,48 @@ fn lacking(provider: &str, providers: &Providers) -> Option<String> {
     })
 }
 
-/// Looks up the model of every agent. An unknown one is a warning here; before a run it is an error unless a flag
-/// replaces it.
+/// Looks up the model of every agent and its fallbacks. An unknown one is a warning here; before a run it is an error
+/// unless a flag replaces it.
 pub(super) fn check(agents: &Agents, models: &Models, providers: &Providers, findings: &mut Findings) {
     for agent in &agents.loaded {
-        let (Some(written), ModelChoice::Named(name)) = (&agent.spec.model, &agent.spec.definition.model) else {
-            continue;
-        };
-        let target = models.aliases.get(name).map_or(name.as_str(), String::as_str);
-        let why = if ROLES.contains(&target) {
-            continue;
-        } else if let Some((provider, _)) = target.split_once(':') {
-            match lacking(provider, providers) {
-                Some(why) => why,
-                None => continue,
+        let named = matches!(agent.spec.definition.model, ModelChoice::Named(_));
+        for written in agent.spec.model.iter().filter(|_| named) {
+            unknown(agent, written, models, providers, findings);
+        }
+        for written in &agent.spec.fallback {
+            let is_agent = agents.loaded.iter().any(|a| a.name() == written.value);
+            if is_agent && !models.aliases.contains_key(&written.value) && !ROLES.contains(&written.value.as_str()) {
+                let text =
+                    format!("`fallback: {}` names an agent: this build falls back to models only", written.value);
+                let message = Message::new(Level::Error, "key.unsupported", text).file(&agent.file).at(written.at);
+                findings.push(message.hint("`fallback: [provider:model, fast]`: models, roles or aliases, in order"));
+            } else {
+                unknown(agent, written, models, providers, findings);
             }
-        } else {
-            "it is no role, no alias and no `provider:model`".to_string()
-        };
-        let instead = match &models.forced {
-            Some(model) => format!("; `{model}` is used instead"),
-            None => String::new(),
-        };
-        let text = format!("`{}` needs the model `{name}`, which is not known: {why}{instead}", agent.name());
-        let message = Message::new(Level::Warning, "model.unknown", text).file(&agent.file).at(written.at);
-        findings.push(
-            message.hint(format!("`aliases: {{{name}: default}}` in `deputize.yaml`, or `--model provider:model`")),
-        );
+        }
     }
+}
+
+/// Says so when nothing stands behind the name of a model.
+fn unknown(agent: &Agent, written: &At<String>, models: &Models, providers: &Providers, findings: &mut Findings) {
+    let name = &written.value;
+    let target = models.aliases.get(name).map_or(name.as_str(), String::as_str);
+    let why = if ROLES.contains(&target) {
+        return;
+    } else if let Some((provider, _)) = target.split_once(':') {
+        match lacking(provider, providers) {
+            Some(why) => why,
+            None => return,
+        }
+    } else {
+        "it is no role, no alias and no `provider:model`".to_string()
+    };
+    let instead = match &models.forced {
+        Some(model) => format!("; `{model}` is used instead"),
+        None => String::new(),
+    };
+    let text = format!("`{}` needs the model `{name}`, which is not known: {why}{instead}", agent.name());
+    let message = Message::new(Level::Warning, "model.unknown", text).file(&agent.file).at(written.at);
+    findings
+        .push(message.hint(format!("`aliases: {{{name}: default}}` in `deputize.yaml`, or `--model provider:model`")));
 }

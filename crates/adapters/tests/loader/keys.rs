@@ -207,6 +207,8 @@ fn what_an_agent_file_may_say_with_a_warning() {
         ("model: chronos-9-ultra\n", "model.unknown"),
         ("model: cohere:some\n", "model.unknown"),
         ("model: lab:some\n", "model.unknown"),
+        ("fallback: [fast, \"lab:some\"]\n", "model.unknown"),
+        ("fallback: nobody\n", "model.unknown"),
         ("composition: supervisor\n", "composition.agents"),
         ("tools: [Read, Reed]\n", "tool.unknown"),
         ("tools: [Read, delegate]\n", "tool.unknown"),
@@ -223,7 +225,7 @@ fn what_an_agent_file_may_say_with_a_warning() {
     }
     assert_eq!(codes(&agent("grant: [read_file, shell]\n")), ["key.no_effect", "tool.unavailable"]);
     assert!(has(&agent("tools: [Read, TodoWrite]\n"), Level::Info, "tool.no_counterpart"));
-    for quiet in ["skills: []\n", "triggers: []\n", "fallback:\n", "permissionMode: dontAsk\n", "model: opus\n"] {
+    for quiet in ["skills: []\n", "triggers: []\n", "permissionMode: dontAsk\n", "model: opus\n"] {
         assert_eq!(codes(&agent(quiet)), Vec::<&str>::new(), "{quiet}");
     }
 }
@@ -351,4 +353,21 @@ fn lists_take_commas_brackets_and_stars() {
     for (more, written, agents) in table {
         assert_eq!(tools(more), (written.to_string(), agents.to_string()), "{more}");
     }
+}
+
+// covers F-06
+#[test]
+fn a_fallback_is_models_in_order_and_no_agent_yet() {
+    let with = |fallback: &str| {
+        let agent = format!("---\nname: a\ndescription: d\nfallback: {fallback}\n---\nBody.");
+        let other = "---\nname: reader\ndescription: d\n---\nBody.";
+        Folder::new().file("agents/a.md", agent).file("agents/b.md", other).load()
+    };
+    let loaded = with("[think, \"openai:b\"]");
+    let team = loaded.setup.unwrap().team;
+    assert_eq!(team.agents["a"].fallback, ["think", "openai:b"]);
+    let loaded = with("reader");
+    let message = loaded.messages.iter().find(|m| m.code == "key.unsupported").unwrap();
+    assert_eq!((message.level, message.line), (Level::Error, Some(4)));
+    assert!(message.text.contains("names an agent"), "{}", message.text);
 }

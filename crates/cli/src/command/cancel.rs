@@ -38,7 +38,7 @@ pub(crate) async fn execute(args: &IdArgs, ambient: &Ambient, out: &Out) -> Resu
     }
     let live = shelf.is_driven(root)?;
     let doc = drive::document(shelf, run, live, out).await?;
-    out.either(&doc, || text::run(&doc));
+    out.either(&doc, || text::run(&doc, drive::now()));
     Ok(Exit::Good)
 }
 
@@ -80,10 +80,10 @@ async fn end_here(shelf: &Shelf, run: &RunId, root: &RunId, lock: Lock, until: I
     let (stored, digest) = Stored::of(shelf, root).await?;
     let world = wire::still_world(shelf.store.clone());
     let team = Arc::new(stored.setup.team);
-    let ready = deputize_runtime::resume(world, root, team, digest).await?;
+    // Asked for before it goes: a tree that waits is left again at once.
+    let ready = deputize_runtime::resume(world, root, team, digest).await?.cancel(run, BY);
     let mut watch = ready.watch();
     let handle = ready.go();
-    handle.control(Control::Cancel { run: run.clone(), by: BY.to_string() });
     let control = handle.controller();
     let mut over = std::pin::pin!(handle.wait());
     let mut watching = true;
@@ -105,8 +105,8 @@ async fn end_here(shelf: &Shelf, run: &RunId, root: &RunId, lock: Lock, until: I
     drop(lock);
     match halt {
         Halt::Finished(_) => Ok(()),
-        Halt::Interrupted if is_over(shelf, run).await? => Ok(()),
-        Halt::Interrupted => Err(late(run)),
+        _ if is_over(shelf, run).await? => Ok(()),
+        _ => Err(late(run)),
     }
 }
 

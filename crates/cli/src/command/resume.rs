@@ -11,7 +11,8 @@ use crate::past::{self, Found, Shelf};
 use crate::stored::Stored;
 use crate::wire::{self, Lock};
 use deputize_api::text;
-use deputize_core::id::RunId;
+use deputize_core::id::{RunId, Time};
+use deputize_core::projection::{self, Tree};
 use std::sync::Arc;
 
 /// Goes on with the tree of a run; one that is over is shown and left alone.
@@ -30,13 +31,21 @@ pub(crate) async fn execute(args: &IdArgs, ambient: &Ambient, out: &Out) -> Resu
     out.set_redactor(&ambient.secrets(stored.variables()));
     let world = wire::world(&stored, ambient, shelf.store.clone())?;
     let interrupts = Interrupts::listen(false)?;
-    let tokens = past::tree(&shelf, &root).await?.spent(&root).usage.tokens();
+    let tree = past::tree(&shelf, &root).await?;
+    let (tokens, early) = (tree.spent(&root).usage.tokens(), is_early(&tree, &root));
     let team = Arc::new(stored.setup.team);
     let ready = deputize_runtime::resume(world, &root, team, digest).await?;
     past::report_torn(&shelf, out);
-    out.note(&format!("run {root} goes on"));
+    out.note(&format!("run {root} {}", if early { "waits on: its moment has not come" } else { "goes on" }));
     let drive = Drive { ready, lock, shelf: &shelf, tokens, interrupts, background: false };
     drive.finish(out).await
+}
+
+/// Whether everything that the tree waits for is still to come.
+fn is_early(tree: &Tree, root: &RunId) -> bool {
+    let now = drive::now();
+    let later = |until: Option<Time>| until.is_some_and(|at| at > now);
+    projection::waits(tree, root) && projection::waiting(tree, root).iter().all(|row| later(row.until))
 }
 
 /// Shows a tree that is over.
@@ -47,7 +56,7 @@ async fn over(shelf: &Shelf, root: &RunId, out: &Out) -> Result<Option<Exit>, Fa
     };
     let doc = drive::document(shelf, root, false, out).await?;
     out.note(&format!("run {root} is over; nothing was done"));
-    out.either(&doc, || text::run(&doc));
+    out.either(&doc, || text::run(&doc, drive::now()));
     Ok(Some(Exit::of(status)))
 }
 

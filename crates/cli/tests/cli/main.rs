@@ -16,4 +16,5 @@ mod permissions;
 mod run;
 mod secrets;
 mod survive;
+mod waiting;
 mod watch;

@@ -130,7 +130,7 @@ fn ollama(models: &'static [&'static str]) -> (u16, Arc<Mutex<Vec<Value>>>) {
                 "/api/chat" => {
                     heard.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
                     json!({"message": {"role": "assistant", "content": "hello"}, "done": true, "done_reason": "stop",
-                        "prompt_eval_count": 20, "eval_count": 2})
+                        "prompt_eval_count": 1_200, "eval_count": 2})
                 }
                 "/v1/chat/completions" => json!({"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}),
                 path => json!({"error": format!("there is no {path}")}),

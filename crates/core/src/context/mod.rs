@@ -9,7 +9,7 @@ mod task;
 use crate::definition::{Structured, Team};
 use crate::event::Started;
 use crate::id::{Label, ModelName};
-use crate::message::{Arguments, Message, Request, SentCall, Turn};
+use crate::message::{Arguments, Message, Request, SentCall, ToolOffer, Turn};
 use crate::run::{Rejected, RunState};
 use crate::step::{Ask, Form, Product, Prompt, Task};
 use result::Shown;
@@ -27,9 +27,28 @@ impl Draft {
     /// About how many tokens the input has: bytes / 3.6, as no tokenizer is at hand.
     pub fn estimate(&self) -> u64 {
         let r = &self.request;
-        let tools: usize = r.tools.iter().map(|t| t.description.len() + t.input_schema.to_string().len() + 20).sum();
+        let tools: usize = r.tools.iter().map(offered).sum();
         let messages: usize = r.messages.iter().map(|m| 12 + size(m)).sum();
         tokens(tools + r.system.len() + messages)
+    }
+    /// What fills the input, in percent of it, largest first.
+    pub fn shares(&self) -> String {
+        let r = &self.request;
+        let tools: usize = r.tools.iter().map(offered).sum();
+        let (mut brief, mut turns, mut results) = (0, 0, 0);
+        for (i, message) in r.messages.iter().enumerate() {
+            match message {
+                Message::Tool { .. } => results += size(message),
+                Message::User { .. } if i == 0 => brief += size(message),
+                _ => turns += size(message),
+            }
+        }
+        let parts =
+            [("tools", tools), ("system", r.system.len()), ("brief", brief), ("turns", turns), ("results", results)];
+        let all = parts.iter().map(|(_, n)| n).sum::<usize>().max(1);
+        let mut shares = parts.map(|(name, n)| (n * 100 / all, name));
+        shares.sort_by_key(|share| std::cmp::Reverse(share.0));
+        shares.iter().map(|(percent, name)| format!("{name} {percent} %")).collect::<Vec<_>>().join(", ")
     }
     /// The request.
     pub fn finish(mut self, max_output: u64) -> Request {
@@ -48,6 +67,10 @@ pub fn bytes(tokens: u64) -> usize {
     usize::try_from(tokens.saturating_mul(36) / 10).unwrap_or(usize::MAX)
 }
 
+fn offered(tool: &ToolOffer) -> usize {
+    tool.description.len() + tool.input_schema.to_string().len() + 20
+}
+
 fn size(message: &Message) -> usize {
     match message {
         Message::User { text } => text.len(),
@@ -63,11 +86,18 @@ fn size(message: &Message) -> usize {
 pub fn render(state: &RunState, team: &Team, label: &Label) -> Option<Request> {
     let step = state.step(label)?;
     let max_output = step.max_output?;
-    Some(draft(state, team, label, &step.ask, step.room)?.finish(max_output))
+    Some(draft(state, team, label, &step.ask, step.room, &state.model_of(step)?.model)?.finish(max_output))
 }
 
 /// The request of a model step without its output limit. `room` bounds the input of a closing, in tokens.
-pub fn draft(state: &RunState, team: &Team, label: &Label, ask: &Arc<Ask>, room: Option<u64>) -> Option<Draft> {
+pub fn draft(
+    state: &RunState,
+    team: &Team,
+    label: &Label,
+    ask: &Arc<Ask>,
+    room: Option<u64>,
+    model: &ModelName,
+) -> Option<Draft> {
     let Ask::Model { agent, prompt, .. } = &**ask else { return None };
     let (started, agent) = (state.started()?, team.agents.get(agent)?);
     let tools = if prompt.tools { offer::tools(team, agent, started) } else { Vec::new() };
@@ -78,12 +108,12 @@ pub fn draft(state: &RunState, team: &Team, label: &Label, ask: &Arc<Ask>, room:
     };
     let messages = match (&prompt.close, room) {
         (Some(close), Some(room)) => vec![closing(state, team, prompt, first, close, room, system.len())],
-        _ => conversation(state, team, label, prompt, first, &started.model),
+        _ => conversation(state, team, label, prompt, first, model),
     };
-    let limits = team.models.limits(&started.model);
+    let limits = team.models.limits(model);
     let schema = native_schema(started, prompt, limits.structured, tools.is_empty());
     let request = Request {
-        model: started.model.clone(),
+        model: model.clone(),
         tools,
         system,
         messages,

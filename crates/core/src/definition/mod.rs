@@ -117,6 +117,10 @@ pub struct Definition {
     pub timeout: Option<u64>,
     /// Whether it is given the project's context files; absent: only the root is.
     pub project_context: Option<bool>,
+    /// Models that take a step over when the provider of the one before could not, as written: a role, an alias or
+    /// `provider:model`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fallback: Vec<String>,
     /// Reasoning effort.
     pub effort: Option<String>,
     /// Its author's version.
@@ -133,6 +137,12 @@ impl Definition {
     pub fn layer(&self) -> Option<Layer> {
         let rules = self.permissions.clone()?;
         Some(Layer { source: Source::Agent(self.name.clone()), rules })
+    }
+
+    /// Every model that it names itself: its own, unless that is inherited, and its fallbacks.
+    pub fn named_models(&self) -> impl Iterator<Item = ModelChoice> {
+        let own = Some(self.model.clone()).filter(|model| *model != ModelChoice::Inherit);
+        own.into_iter().chain(self.fallback.iter().cloned().map(ModelChoice::Named))
     }
 }
 
@@ -294,11 +304,26 @@ pub struct RetryPolicy {
     pub cap: u64,
     /// Longest time from the first attempt to the start of the last, in milliseconds; Retry-After is obeyed within it.
     pub total: u64,
+    /// What follows when an overloaded provider has used them all up.
+    #[serde(default)]
+    pub then: WhenOverloaded,
+}
+
+/// What becomes of a model step whose provider stays overloaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhenOverloaded {
+    /// It fails.
+    #[default]
+    Fail,
+    /// It is parked until somebody takes the run up.
+    Park,
 }
 
 impl Default for RetryPolicy {
     fn default() -> RetryPolicy {
-        RetryPolicy { attempts: 4, delay: 500, cap: 30_000, total: 300_000 }
+        let then = WhenOverloaded::Fail;
+        RetryPolicy { attempts: 4, delay: 500, cap: 30_000, total: 300_000, then }
     }
 }
 

@@ -35,6 +35,8 @@ pub struct AgentSpec {
     pub name: Option<At<String>>,
     /// The model as written.
     pub model: Option<At<String>>,
+    /// Its fallbacks as written.
+    pub fallback: Vec<At<String>>,
     /// Tools as written, without the entries that stand for delegation; none when the key is absent.
     pub tools: Option<Choice>,
     /// Where `tools` stands.

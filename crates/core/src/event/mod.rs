@@ -86,6 +86,9 @@ pub struct StepStart {
     /// What is kept back for it.
     #[serde(default)]
     pub reserve: Reserve,
+    /// For a model call: the model of this attempt, when it is not the run's own but one of its fallbacks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelName>,
     /// For a model call: the output limit that was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output: Option<u64>,

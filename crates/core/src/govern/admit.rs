@@ -70,7 +70,9 @@ pub fn admit(state: &RunState, team: &Team, wants: Vec<(Label, Ask)>) -> Vec<Eve
 fn due(state: &RunState, label: &Label) -> Option<(Label, Arc<Ask>)> {
     let step = state.step(label)?;
     match step.status {
-        Status::Retry { not_before, .. } if not_before <= state.now() => Some((label.clone(), step.ask.clone())),
+        Status::Retry { not_before: at, .. } | Status::Parked { until: Some(at), .. } if at <= state.now() => {
+            Some((label.clone(), step.ask.clone()))
+        }
         _ => None,
     }
 }
@@ -140,7 +142,7 @@ impl Gate<'_> {
         reserve: Reserve,
     ) -> Verdict {
         let attempt = match known.map(|s| &s.status) {
-            Some(Status::Retry { attempt, .. }) => *attempt,
+            Some(Status::Retry { attempt, .. } | Status::Parked { attempt, .. }) => *attempt,
             _ => 1,
         };
         let (label, ask) = (label.clone(), ask.clone());
@@ -150,6 +152,7 @@ impl Gate<'_> {
             attempt,
             effect,
             reserve,
+            model: None,
             max_output: None,
             room: None,
             digest: None,
@@ -213,16 +216,18 @@ impl Gate<'_> {
         if let Some(refusal) = self.counted_out(label, known, closing) {
             return Verdict::Deny(refusal);
         }
-        let Some(started) = self.state.started() else { return Verdict::Hold };
-        let limits = self.team.models.limits(&started.model);
+        let (Some(started), Some(model)) = (self.state.started(), self.state.model()) else { return Verdict::Hold };
+        let limits = self.team.models.limits(model);
         let left = self.ledger.left(closing);
         // Half of what there is for what was found out, the rest to say it.
         let most = left.min(limits.context);
         let room = closing.then(|| most.saturating_sub(limits.max_output.min(most / 2).max(LEAST_OUTPUT)));
-        let Some(draft) = context::draft(self.state, self.team, label, ask, room) else { return Verdict::Hold };
+        let Some(draft) = context::draft(self.state, self.team, label, ask, room, model) else { return Verdict::Hold };
         let input = draft.estimate();
         if input + LEAST_OUTPUT > limits.context {
-            let why = format!("the request needs about {input} tokens, the model's window has {}", limits.context);
+            let (window, shares) = (limits.context, draft.shares());
+            let why =
+                format!("the request needs about {input} tokens ({shares}), the window of `{model}` has {window}");
             return deny(code::CONTEXT_FULL, why);
         }
         if input + LEAST_OUTPUT > left {
@@ -240,6 +245,7 @@ impl Gate<'_> {
         let reserve = Reserve { tokens: input + max_output, runs: 0 };
         match self.start(label, ask, known, EffectClass::Idempotent, reserve) {
             Verdict::Start(mut start) => {
+                start.model = (*model != started.model).then(|| model.clone());
                 start.max_output = Some(max_output);
                 start.room = room;
                 start.digest = Some(digest::of(&request));

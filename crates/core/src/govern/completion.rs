@@ -63,8 +63,7 @@ fn complete<'a>(
     child: &'a Definition,
     written: &Written,
 ) -> Result<Routed<'a>, Incomplete> {
-    let (depth, above) =
-        state.started().map(|s| (s.depth, Chosen { model: s.model.clone(), role: s.role.clone() })).unzip();
+    let (depth, above) = (state.started().map(|s| s.depth), state.chosen());
     if depth.is_some_and(|d| d >= team.budget.depth) {
         let why = format!("the tree is {} levels deep and may not grow deeper", team.budget.depth);
         return Err(Incomplete::new(code::SPAWN_DEPTH, why));

@@ -1,8 +1,10 @@
 //! The contract of an outcome: what a model's last turn must be before anybody builds on it.
 
 use crate::answer::{self, Complaint};
+use crate::budget::Spend;
 use crate::code;
 use crate::definition::{EvidenceMode, Team};
+use crate::id::ModelName;
 use crate::message::Stop;
 use crate::run::{RunState, Step};
 use crate::step::{Ask, Form, Product};
@@ -33,6 +35,26 @@ pub fn finding(state: &RunState, team: &Team, step: &Step, product: &Product) ->
             if cites { citations(&answer.payload, state.evidence().len()) } else { None }
         }
     }
+}
+
+/// Percent of the estimate under which a provider's count says that the prompt did not arrive whole.
+const WHOLE: u64 = 40;
+/// The least tokens that are missing then: short prompts are estimated badly.
+const MISSING: u64 = 1_000;
+
+/// A prompt that the server cut: it counted far fewer tokens than were sent. Whatever it answered, it answered to another
+/// question. A count that an adapter estimated is near the estimate by its making; a count of 0 is none.
+pub fn prompt_cut(step: &Step, model: &ModelName, spent: &Spend) -> Option<Complaint> {
+    let Ask::Model { .. } = &*step.ask else { return None };
+    let (sent, counted) = (step.reserve.tokens.saturating_sub(step.max_output?), spent.usage.input_tokens);
+    let far = counted.saturating_mul(100) < sent.saturating_mul(WHOLE) && sent.saturating_sub(counted) >= MISSING;
+    (far && counted > 0).then(|| {
+        let why = format!(
+            "about {sent} tokens were sent and the server counted {counted}: it cut the prompt. Start it with a larger \
+             context, or set `context` of `{model}` under `models` to what it takes"
+        );
+        Complaint::new(code::MODEL_PROMPT_CUT, why, false)
+    })
 }
 
 fn head(text: &str) -> String {

@@ -13,7 +13,7 @@ mod written;
 
 pub use admit::admit;
 pub(crate) use completion::may_delegate;
-pub use contract::finding;
+pub use contract::{finding, prompt_cut};
 pub use ledger::Ledger;
 pub use root::root_brief;
 pub(crate) use success::{judge, words};

@@ -5,8 +5,10 @@ mod decisions;
 mod delegations;
 mod steps;
 mod tree;
+mod waiting;
 
 pub use decisions::{Decided, Decision, decisions};
 pub use delegations::{DelegationRow, delegations, line};
 pub use steps::{StepRow, steps};
 pub use tree::{RunView, Tree};
+pub use waiting::{WaitRow, waiting, waits};

@@ -22,7 +22,7 @@ pub struct StepRow {
     pub name: String,
     /// The newest attempt; 0 when it never started.
     pub attempt: u32,
-    /// `open`, `retry`, `ok`, `failed`, `denied`.
+    /// `open`, `retry`, `waiting`, `ok`, `failed`, `denied`.
     pub status: &'static str,
     /// Why it failed or was denied.
     pub reason_code: Option<Code>,
@@ -83,7 +83,7 @@ fn label(event: &Event) -> Option<&Label> {
 fn row(run: &RunView, label: &Label, started: Time) -> Option<StepRow> {
     let (start, step) = (run.state.started()?, run.state.step(label)?);
     let (kind, agent, name) = match &*step.ask {
-        Ask::Model { agent, .. } => ("model", agent.clone(), start.model.to_string()),
+        Ask::Model { agent, .. } => ("model", agent.clone(), run.state.model_of(step)?.model.to_string()),
         Ask::Tool { agent, name, .. } => ("tool", agent.clone(), name.to_string()),
         Ask::Delegate { agent, arguments, .. } => {
             let to = step.delegation.as_ref().map(|d| d.to.to_string());
@@ -95,6 +95,7 @@ fn row(run: &RunView, label: &Label, started: Time) -> Option<StepRow> {
     let (status, reason_code) = match &step.status {
         Status::Open => ("open", None),
         Status::Retry { .. } => ("retry", None),
+        Status::Parked { .. } => ("waiting", None),
         Status::Done(outcome) => match &**outcome {
             Outcome::Ok(_) => ("ok", None),
             Outcome::Failed { code, .. } => ("failed", Some(code.clone())),

@@ -1,9 +1,11 @@
 //! Commands: what the world tells a run, turned into events. A command that no longer applies yields nothing.
 
 use super::state::{RunState, Status, Step};
+use crate::answer::Complaint;
 use crate::budget::{ModelSpend, Spend};
 use crate::code;
-use crate::definition::{InDoubt, RetryPolicy, Team};
+use crate::context;
+use crate::definition::{InDoubt, RetryPolicy, Team, WhenOverloaded};
 use crate::depth::{DEEPEST, deeper};
 use crate::digest;
 use crate::event::Event;
@@ -123,7 +125,7 @@ impl RunState {
             other => other,
         };
         Some(match what {
-            Delivery::Product(product) => match govern::finding(self, team, step, &product) {
+            Delivery::Product(product) => match self.finding(team, step, &product, &spent) {
                 None => Event::StepSucceeded { label, attempt, product, spent },
                 Some(complaint) => {
                     let again = complaint.repairable && step.rejections < REPAIRS && self.goes_on();
@@ -139,10 +141,29 @@ impl RunState {
                 let lost = failure.code == code::STEP_STOPPED || failure.retry == Retry::Ambiguous;
                 let spent = if lost && spent.usage == Usage::default() { self.presumed(step) } else { spent };
                 let then = self.after(team, step, &label, &failure, now);
-                let Failure { code, why, .. } = failure;
+                let why = self.with_shares(team, step, &label, &failure);
+                let code = failure.code;
                 Event::StepFailed { label, attempt, code, why, spent, then }
             }
         })
+    }
+
+    /// What is wrong with a product; a prompt that did not arrive whole comes before what was said to it.
+    fn finding(&self, team: &Team, step: &Step, product: &Product, spent: &Spend) -> Option<Complaint> {
+        let cut = self.model_of(step).and_then(|chosen| govern::prompt_cut(step, &chosen.model, spent));
+        cut.or_else(|| govern::finding(self, team, step, product))
+    }
+
+    /// The sentence of a failure; for a window that is full also what fills it.
+    fn with_shares(&self, team: &Team, step: &Step, label: &Label, failure: &Failure) -> String {
+        let shares = (failure.code == code::CONTEXT_FULL)
+            .then(|| context::draft(self, team, label, &step.ask, step.room, &self.model_of(step)?.model))
+            .flatten()
+            .map(|draft| draft.shares());
+        match shares {
+            Some(shares) => format!("the window is full ({shares}): {}", failure.why),
+            None => failure.why.clone(),
+        }
     }
 
     fn child(&self, step: &Step, label: Label, attempt: u32, value: &Value) -> Event {
@@ -176,31 +197,40 @@ impl RunState {
         self.cancelled.is_none() && !self.out_of_time()
     }
 
-    /// Whether and when a failed attempt is made again. Only model calls are: a tool's retry is the model's decision.
+    /// Whether, when and by which model a failed attempt is made again. Only model calls are: a tool's retry is the model's
+    /// decision. Retries come first, then the next model, then parking.
     fn after(&self, team: &Team, step: &Step, label: &Label, failure: &Failure, now: Time) -> Then {
-        let attempt = step.attempt;
-        let Ask::Model { .. } = &*step.ask else { return Then::Final };
-        let (asked, attempt_next) = match failure.retry {
-            Retry::Never => return Then::Final,
-            Retry::After(asked) => (asked.unwrap_or(0), attempt + 1),
-            Retry::Ambiguous => (0, attempt),
+        let (Ask::Model { .. }, true) = (&*step.ask, self.goes_on()) else { return Then::Final };
+        let policy = self.policy(team, step);
+        let (asked, attempt) = match failure.retry {
+            Retry::Never => (None, None),
+            Retry::After(asked) => (asked, Some(step.attempt + 1)),
+            Retry::Ambiguous => (None, Some(step.attempt)),
         };
-        let policy = self.policy(team);
+        let salt = format!("{label}#{}#{}", step.attempt, step.failures);
+        let not_before = now.plus(asked.unwrap_or(0).max(jitter(&policy, step.failures, &salt, self)));
+        let far = not_before.since(step.first_start) > policy.total;
         // An answer that cannot be read is rarely chance: once more, and no further.
         let attempts = if failure.code == code::MODEL_MALFORMED { policy.attempts.min(2) } else { policy.attempts };
-        if step.failures + 1 >= attempts || !self.goes_on() {
-            return Then::Final;
+        if let Some(attempt) = attempt.filter(|_| !far && step.failures + 1 < attempts) {
+            return Then::Retry { attempt, not_before };
         }
-        let delay = asked.max(jitter(&policy, step.failures, &format!("{label}#{attempt}#{}", step.failures), self));
-        let not_before = now.plus(delay);
-        if not_before.since(step.first_start) > policy.total {
-            return Then::Final;
+        let attempt = step.attempt + 1;
+        if let Some(model) = self.next_model(team, step, &failure.code) {
+            return Then::Fallback { attempt, model };
         }
-        Then::Retry { attempt: attempt_next, not_before }
+        let overloaded = failure.code == code::MODEL_OVERLOADED || failure.code == code::MODEL_RATE_LIMITED;
+        let parks = overloaded && policy.then == WhenOverloaded::Park;
+        match (failure.retry, asked) {
+            (Retry::After(_), Some(ms)) if far || parks => Then::Wait { attempt, until: Some(now.plus(ms)) },
+            (Retry::After(_), None) if parks => Then::Wait { attempt, until: None },
+            _ => Then::Final,
+        }
     }
 
-    fn policy(&self, team: &Team) -> RetryPolicy {
-        let provider = self.started.as_ref().map_or("", |s| s.model.provider());
+    fn policy(&self, team: &Team, step: &Step) -> RetryPolicy {
+        let model = self.model_of(step).map(|chosen| chosen.model);
+        let provider = model.as_ref().map_or("", |model| model.provider());
         team.retry.get(provider).copied().unwrap_or_default()
     }
 
@@ -237,13 +267,13 @@ impl RunState {
 
     /// A lost model attempt may have been paid: its reservation is booked as used.
     fn presumed(&self, step: &Step) -> Spend {
-        let (Ask::Model { .. }, Some(started)) = (&*step.ask, &self.started) else {
+        let (Ask::Model { .. }, Some(chosen)) = (&*step.ask, self.model_of(step)) else {
             return Spend::default();
         };
         let output_tokens = step.max_output.unwrap_or(0).min(step.reserve.tokens);
         let input_tokens = step.reserve.tokens - output_tokens;
         let usage = Usage { input_tokens, cached_tokens: 0, output_tokens };
-        Spend::model_call(started.role.as_deref(), &started.model, usage)
+        Spend::model_call(chosen.role.as_deref(), &chosen.model, usage)
     }
 }
 

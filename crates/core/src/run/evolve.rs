@@ -32,7 +32,7 @@ impl RunState {
         self.ledger.apply(&record.event, held, first);
         match &record.event {
             Event::RunStarted(started) => self.begin(started),
-            Event::Recovered { idle } => self.resumed(*idle),
+            Event::Recovered { idle } => self.resumed(*idle, record.seq),
             Event::StepStarted(start) => self.start(start, record),
             Event::StepPrepared { label, note, .. } => {
                 if let Some(step) = self.steps.get_mut(label) {
@@ -43,13 +43,13 @@ impl RunState {
                 self.done(label, Outcome::Ok(product.clone()), record.seq);
             }
             Event::StepFailed { label, code, why, then, .. } => {
-                self.failed(label, code, why, *then, record.seq);
+                self.failed(label, code, why, then.clone(), record.seq);
             }
             Event::StepRejected { label, product, code, why, then, .. } => {
-                self.rejected(label, product, code, why, *then, record.seq);
+                self.rejected(label, product, code, why, then.clone(), record.seq);
             }
             Event::StepDenied { label, ask, refusal } => self.denied(label, ask, refusal, record.seq),
-            Event::StepInDoubt { label, then, .. } => self.doubted(label, *then, record.seq),
+            Event::StepInDoubt { label, then, .. } => self.doubted(label, then.clone(), record.seq),
             Event::StepInterrupted { label, attempt, .. } => self.interrupted(label, *attempt, record.seq),
             Event::Decided { label, what, why } => {
                 let ask = Ask::Decide { what: what.clone(), why: why.clone() };
@@ -89,13 +89,18 @@ impl RunState {
         self.started = Some(Arc::new(started.clone()));
     }
 
-    /// A pause counts neither against the deadline nor against the retries of what waits.
-    fn resumed(&mut self, idle: u64) {
+    /// A pause counts neither against the deadline nor against the retries of what waits. What is parked without a moment
+    /// waited for just this.
+    fn resumed(&mut self, idle: u64, seq: u64) {
         self.deadline = self.deadline.map(|d| d.plus(idle));
+        self.parked_since = self.parked_since.map(|since| since.plus(idle));
         for label in &self.waiting {
             if let Some(step) = self.steps.get_mut(label) {
                 step.first_start = step.first_start.plus(idle);
             }
+        }
+        for (label, attempt) in self.parked_for_good() {
+            self.set(&label, Status::Retry { attempt, not_before: self.now }, seq);
         }
     }
 
@@ -112,6 +117,7 @@ impl RunState {
         step.reserve = start.reserve;
         step.effect = start.effect;
         step.started_seq = seq;
+        step.model.clone_from(&start.model);
         step.max_output = start.max_output;
         step.room = start.room;
         step.digest.clone_from(&start.digest);
@@ -166,7 +172,7 @@ impl RunState {
         self.set(label, Status::Retry { attempt, not_before: self.now }, seq);
     }
 
-    fn note(&mut self, step: Option<&Label>, code: &Code, text: &str) {
+    pub(super) fn note(&mut self, step: Option<&Label>, code: &Code, text: &str) {
         let Some(started) = &self.started else { return };
         let (scope, step) = (started.run.clone(), step.cloned());
         self.findings.push(Finding { scope, step, code: code.clone(), text: code::clip(text, code::SENTENCE) });
@@ -187,6 +193,7 @@ impl RunState {
             first_start: now,
             started_seq: 0,
             done_seq: None,
+            model: None,
             max_output: None,
             room: None,
             digest: None,
@@ -200,6 +207,16 @@ impl RunState {
     fn settle(&mut self, label: &Label, then: Then, last: Outcome, seq: u64) {
         match then {
             Then::Retry { attempt, not_before } => self.set(label, Status::Retry { attempt, not_before }, seq),
+            Then::Wait { attempt, until } => {
+                self.new_series(label);
+                self.parked_since = self.parked_since.or(Some(self.now));
+                self.set(label, Status::Parked { attempt, until }, seq);
+            }
+            Then::Fallback { attempt, model } => {
+                self.new_series(label);
+                self.fall_back(label, &last, model);
+                self.set(label, Status::Retry { attempt, not_before: self.now }, seq);
+            }
             Then::Final => self.done(label, last, seq),
         }
     }
@@ -214,13 +231,14 @@ impl RunState {
         self.waiting.remove(label);
         match &status {
             Status::Open => self.open.insert(label.clone()),
-            Status::Retry { .. } => self.waiting.insert(label.clone()),
+            Status::Retry { .. } | Status::Parked { .. } => self.waiting.insert(label.clone()),
             Status::Done(_) => false,
         };
         if let Some(step) = self.steps.get_mut(label) {
             step.done_seq = matches!(status, Status::Done(_)).then_some(seq);
             step.status = status;
         }
+        self.unpark();
     }
 
     /// Keeps `turns`, so that a loop of n turns does not look at n turns each time.

@@ -5,11 +5,14 @@ mod account;
 mod advance;
 mod decide;
 mod evolve;
+mod fallback;
+mod park;
 mod state;
 
 pub(crate) use account::call_order;
 pub use advance::Next;
 pub use decide::{Command, Delivery, stopped};
+pub use park::is_parked;
 pub use state::{Rejected, RunState, Status, Step};
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::code::Code;
 use crate::event::Started;
 use crate::govern::Ledger;
-use crate::id::{AgentName, Digest, Label, Time};
+use crate::id::{AgentName, Digest, Label, ModelName, Time};
 use crate::message::Turn;
 use crate::program::{Facts, Known};
 use crate::step::{Ask, Delegation, EffectClass, Note, Outcome, Product, Reserve};
@@ -22,6 +22,13 @@ pub enum Status {
         attempt: u32,
         /// Not before this moment.
         not_before: Time,
+    },
+    /// To be tried again, but not soon: see [`crate::step::Then::Wait`].
+    Parked {
+        /// The next attempt's number.
+        attempt: u32,
+        /// Not before this moment; none: when somebody takes the run up.
+        until: Option<Time>,
     },
     /// Finally done, failed or denied.
     Done(Arc<Outcome>),
@@ -64,6 +71,8 @@ pub struct Step {
     pub started_seq: u64,
     /// `seq` of its final outcome.
     pub done_seq: Option<u64>,
+    /// The model of the newest attempt, where it is a fallback.
+    pub model: Option<ModelName>,
     /// Output limit of the newest attempt.
     pub max_output: Option<u64>,
     /// Room of the newest attempt's input, if it was bounded.
@@ -96,6 +105,10 @@ pub struct RunState {
     pub(super) spawned: BTreeMap<AgentName, u64>,
     pub(super) summary: Option<Arc<Summary>>,
     pub(super) deadline: Option<Time>,
+    /// The fallback that the run has come to.
+    pub(super) model: Option<ModelName>,
+    /// Since when a step is parked: until it goes on, the clock of the run stands.
+    pub(super) parked_since: Option<Time>,
     pub(super) now: Time,
     pub(super) latest: Time,
     pub(super) next_seq: u64,
@@ -189,15 +202,16 @@ impl RunState {
             return None;
         }
         let due = |l: &Label| match self.steps.get(l)?.status {
-            Status::Retry { not_before, .. } if not_before > self.now => Some(not_before),
+            Status::Retry { not_before: at, .. } | Status::Parked { until: Some(at), .. } => Some(at),
             _ => None,
         };
-        let deadline = self.deadline.filter(|d| *d > self.now);
+        let due = |l: &Label| due(l).filter(|at| *at > self.now);
+        let deadline = self.deadline.filter(|d| *d > self.now && self.parked_since.is_none());
         self.waiting.iter().filter_map(due).chain(deadline).min()
     }
-    /// Whether the time is up.
+    /// Whether the time is up. While the run is parked, its clock stands.
     pub fn out_of_time(&self) -> bool {
-        self.deadline.is_some_and(|d| self.now >= d)
+        self.parked_since.is_none() && self.deadline.is_some_and(|d| self.now >= d)
     }
 }
 

@@ -61,7 +61,7 @@ impl Seen {
             Event::StepSucceeded { label, attempt, .. } => self.close(run, label, *attempt, Then::Final),
             Event::StepFailed { label, attempt, then, .. }
             | Event::StepRejected { label, attempt, then, .. }
-            | Event::StepInDoubt { label, attempt, then, .. } => self.close(run, label, *attempt, *then),
+            | Event::StepInDoubt { label, attempt, then, .. } => self.close(run, label, *attempt, then.clone()),
             Event::StepInterrupted { label, attempt, .. } => {
                 self.close(run, label, *attempt, Then::Retry { attempt: *attempt, not_before: record.at });
             }
@@ -107,7 +107,7 @@ impl Seen {
             "{run}: an outcome for {label}#{attempt}, which is not open"
         );
         match then {
-            Then::Retry { attempt, .. } => {
+            Then::Retry { attempt, .. } | Then::Wait { attempt, .. } | Then::Fallback { attempt, .. } => {
                 self.due.insert(label.clone(), attempt);
             }
             Then::Final => assert!(self.done.insert(label.clone()), "{run}: {label} has its outcome already"),

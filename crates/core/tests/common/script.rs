@@ -11,7 +11,9 @@ use serde_json::Value;
 pub(crate) struct Asked<'a> {
     pub(crate) path: &'a str,
     pub(crate) label: &'a str,
-    /// Known failures before it.
+    /// Its number, from 1.
+    pub(crate) attempt: u32,
+    /// Known failures before it, in this series.
     pub(crate) failures: u32,
     /// Answers that broke the contract before it.
     pub(crate) rejections: u32,
@@ -77,6 +79,9 @@ impl Answer {
     }
 }
 
+/// The usual count of an input; see `sim::counted`.
+pub(crate) const USUAL: u64 = 20;
+
 fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
     Usage { input_tokens, cached_tokens: 0, output_tokens }
 }
@@ -88,7 +93,7 @@ fn answer(reply: Reply) -> Answer {
 /// A final turn.
 pub(crate) fn says(text: &str) -> Answer {
     let turn = Turn { text: text.into(), ..Turn::default() };
-    answer(Reply::Turn(turn, usage(20, 10)))
+    answer(Reply::Turn(turn, usage(USUAL, 10)))
 }
 
 /// A final turn of JSON.
@@ -107,7 +112,7 @@ pub(crate) fn calls(list: &[(&str, Value)]) -> Answer {
     };
     let turn =
         Turn { text: String::new(), calls: list.iter().map(one).collect(), stop: Stop::ToolCalls, ..Turn::default() };
-    answer(Reply::Turn(turn, usage(20, 10)))
+    answer(Reply::Turn(turn, usage(USUAL, 10)))
 }
 
 /// A turn of delegations.

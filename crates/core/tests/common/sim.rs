@@ -2,7 +2,7 @@
 //! It can die at every append, in two ways: what was under way was not performed, or was performed and nobody knows.
 
 use super::check::{self, Checker};
-use super::script::{Answer, Asked, Reply, Script, Used};
+use super::script::{Answer, Asked, Reply, Script, USUAL, Used};
 use deputize_core::budget::Spend;
 use deputize_core::context;
 use deputize_core::definition::Team;
@@ -11,7 +11,7 @@ use deputize_core::event::{Event, Recorded, Started, VERSION};
 use deputize_core::govern;
 use deputize_core::id::{AgentPath, Digest, Label, RunId, Time};
 use deputize_core::message::{BlobRef, Request, ToolOutput, Usage};
-use deputize_core::run::{Command, Delivery, RunState, Status, stopped};
+use deputize_core::run::{Command, Delivery, RunState, Status, Step, stopped};
 use deputize_core::step::{Ask, Delegation, Product};
 use deputize_core::summary::Summary;
 use std::collections::{BTreeMap, BTreeSet};
@@ -344,7 +344,7 @@ impl<'s> Sim<'s> {
                 assert_eq!(step.digest.as_ref(), Some(&digest::of(&request)), "{run}: {label} has other bytes now");
                 check::request(&request);
                 let (failures, rejections) = (step.failures, step.rejections);
-                let asked = Asked { path: &path, label: label.as_str(), failures, rejections };
+                let asked = Asked { path: &path, label: label.as_str(), attempt, failures, rejections };
                 let answer = (self.script.model)(&asked);
                 self.requests.push(Sent { path: path.clone(), label: label.to_string(), request });
                 answer
@@ -413,11 +413,12 @@ impl<'s> Sim<'s> {
         let Flight { run, label, attempt, answer, .. } = flight;
         self.launched.remove(&(run.clone(), label.clone()));
         let node = &self.nodes[&run];
-        let (started, step) = (node.started().unwrap(), node.step(&label).unwrap());
-        let model = |usage: Usage| Spend::model_call(started.role.as_deref(), &started.model, usage);
+        let step = node.step(&label).unwrap();
+        let chosen = node.model_of(step).unwrap();
+        let model = |usage: Usage| Spend::model_call(chosen.role.as_deref(), &chosen.model, usage);
         let one = Spend { tool_calls: 1, ..Spend::default() };
         let (delivery, spent) = match answer.reply {
-            Reply::Turn(turn, usage) => (Delivery::Product(Product::Turn(Arc::new(turn))), model(usage)),
+            Reply::Turn(turn, usage) => (Delivery::Product(Product::Turn(Arc::new(turn))), model(counted(usage, step))),
             Reply::Text(text) if matches!(&*step.ask, Ask::Probe { .. }) => {
                 (Delivery::Product(Product::Exists(text.starts_with("there"))), Spend::default())
             }
@@ -432,6 +433,14 @@ impl<'s> Sim<'s> {
         };
         self.command(&run, Command::Deliver { label, attempt, delivery, spent })
     }
+}
+
+/// What a server counts: what the script says, but the usual count is no less than half of a long prompt, which a server
+/// that reads it whole would not count lower.
+fn counted(usage: Usage, step: &Step) -> Usage {
+    let sent = step.reserve.tokens.saturating_sub(step.max_output.unwrap_or_default());
+    let usual = usage.input_tokens == USUAL && sent >= USUAL + 1_000;
+    Usage { input_tokens: if usual { sent / 2 } else { usage.input_tokens }, ..usage }
 }
 
 /// The start of a root run.

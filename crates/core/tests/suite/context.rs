@@ -6,7 +6,7 @@ use deputize_core::definition::{ContextFile, Definition, ModelLimits, Structured
 use deputize_core::id::ModelName;
 use deputize_core::message::{Message, Request};
 use deputize_core::step::Retry;
-use deputize_core::summary::Summary;
+use deputize_core::summary::{Summary, Terminal};
 use serde_json::{Value, json};
 
 fn look(at: &str) -> (&'static str, Value) {
@@ -326,8 +326,39 @@ fn a_full_window_is_a_failure() {
     let sim = Sim::run(&team, &script);
     let summary = sim.summary();
     assert_eq!(summary.reason_code, Some(code::CONTEXT_FULL));
-    assert_eq!(summary.status, deputize_core::summary::Terminal::Failed);
+    assert_eq!(summary.status, Terminal::Failed);
     assert!(sim.requests.iter().all(|r| r.request.max_output <= 1_000));
+    let why = summary.reason.unwrap();
+    assert!(
+        why.contains("(results 8") && why.contains(" %, tools ") && why.contains("system "),
+        "it says what fills it: {why}"
+    );
+}
+
+/// A run whose long prompt is counted so by the server.
+fn counted(input: u64) -> Sim<'static> {
+    let mut solo = agent("solo", &["look"]);
+    solo.body = "Read all of this. ".repeat(1_000);
+    let team: &'static _ = Box::leak(Box::new(team(vec![solo])));
+    let script: &'static _ = Box::leak(Box::new(Script::new(move |_: &Asked<'_>| says("all is well").using(input, 5))));
+    Sim::run(team, script)
+}
+
+// A server that cut the prompt answers another question: a finding with both figures, and never a success.
+// covers U-12
+#[test]
+fn a_prompt_that_the_server_cut_is_no_success() {
+    let sim = counted(2_000);
+    let summary = sim.summary();
+    assert_eq!((summary.status, summary.reason_code), (Terminal::Failed, Some(code::MODEL_PROMPT_CUT)));
+    assert_eq!(sim.requests.len(), 1, "it is not asked again unchanged");
+    let finding = summary.findings.iter().find(|f| f.code == code::MODEL_PROMPT_CUT).unwrap();
+    for part in ["about 5", "counted 2000", "test:small", "larger context"] {
+        assert!(finding.text.contains(part), "{part}: {}", finding.text);
+    }
+    for (input, status) in [(0, Terminal::Succeeded), (1, Terminal::Failed), (2_500, Terminal::Succeeded)] {
+        assert_eq!(counted(input).summary().status, status, "{input} counted of about 5,100; 0 is no count");
+    }
 }
 
 // A closing cuts results inside their fences: an open fence would make data of the program's own request.

@@ -59,6 +59,7 @@ fn begin(state: &mut RunState, label: &Label, ask: Ask) {
         attempt: 1,
         effect: EffectClass::ReadOnly,
         reserve: Reserve::default(),
+        model: None,
         max_output: Some(100),
         room: None,
         digest: None,

@@ -3,6 +3,7 @@
 //!
 //! It owns the order of effects and slots; it does not own what is allowed, retried, repaired or reserved (the core does).
 
+mod park;
 mod perform;
 mod recover;
 mod settle;
@@ -14,7 +15,7 @@ use deputize_core::budget::Spend;
 use deputize_core::code::Code;
 use deputize_core::definition::Team;
 use deputize_core::event::{Event, Recorded, VERSION};
-use deputize_core::id::{Digest, Label, RunId};
+use deputize_core::id::{Digest, Label, RunId, Time};
 use deputize_core::run::{Command, Delivery, RunState};
 use deputize_core::step::Note;
 use deputize_core::summary::Summary;
@@ -52,6 +53,11 @@ pub enum Halt {
     Finished(Arc<Summary>),
     /// It was interrupted; a resume goes on.
     Interrupted,
+    /// Everything that is left of it waits for a provider; nothing was under way. A resume goes on.
+    Waiting {
+        /// The first moment at which a resume gets further; none: at any.
+        until: Option<Time>,
+    },
 }
 
 /// Why a driver had to give up. The logs are as they were at the last append.
@@ -164,6 +170,13 @@ impl Driver {
             self.settle().await?;
             if let Some(summary) = self.nodes.get(&self.root).and_then(|n| n.state.summary()) {
                 return Ok(Halt::Finished(summary.clone()));
+            }
+            if let Some(halt) = self.parked() {
+                match self.control.try_recv() {
+                    Ok(Control::Interrupt) | Err(_) => return Ok(halt),
+                    Ok(Control::Cancel { run, by }) => self.cancel(&run, &by),
+                }
+                continue;
             }
             let wake = self.nodes.values().filter_map(|n| n.state.wake_at()).min();
             let until = wake.map_or(poll, |w| w.min(poll));

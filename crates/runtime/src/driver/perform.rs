@@ -60,7 +60,7 @@ impl Driver {
                     let why = format!("step {label} was recorded with other bytes than this build makes");
                     return self.abandon(run, code::RUN_DIVERGED, why);
                 };
-                let role = node.state.started().and_then(|s| s.role.clone());
+                let role = node.state.model_of(step).and_then(|chosen| chosen.role);
                 let ears = (self.delta(run, label), self.notice(&report.who));
                 tokio::spawn(model(world, report, request, role, ears))
             }

@@ -53,7 +53,7 @@ fn three_levels() -> Stage {
 }
 
 /// Every step with a final outcome that came of an effect, as `run/label`.
-async fn recorded(stage: &Stage) -> BTreeSet<String> {
+pub(crate) async fn recorded(stage: &Stage) -> BTreeSet<String> {
     let tree = stage.tree().await;
     let mut done = BTreeSet::new();
     for run in tree.runs() {
@@ -64,13 +64,13 @@ async fn recorded(stage: &Stage) -> BTreeSet<String> {
 }
 
 /// Model calls and tool calls that were made after the first so many of each.
-fn performed(stage: &Stage, (models, tools): (usize, usize)) -> Vec<String> {
+pub(crate) fn performed(stage: &Stage, (models, tools): (usize, usize)) -> Vec<String> {
     let models = stage.model.calls().into_iter().skip(models).map(|c| format!("{}/{}", c.run, c.label));
     let tools = stage.tools.done().into_iter().skip(tools).map(|(key, _)| key.split('#').next().unwrap().to_string());
     models.chain(tools).collect()
 }
 
-async fn sweep(make: fn() -> Stage, cut: fn(u64) -> Cut) {
+pub(crate) async fn sweep(make: fn() -> Stage, cut: fn(u64) -> Cut) {
     let whole = make();
     let counter = Arc::new(CrashStore::new(whole.store.clone(), Cut::Never));
     let ready = whole.ready_on(whole.world_on(counter.clone())).await.unwrap();

@@ -113,15 +113,6 @@ async fn retries_are_events_and_obey_the_provider() {
     assert_eq!(stage.model.calls().iter().map(|c| c.attempt).collect::<Vec<_>>(), [1, 2, 3]);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_provider_that_asks_to_wait_beyond_the_bound_ends_the_run_at_once() {
-    let script = "  solo:\n    - fault: rate_limited\n      retry_after: 2h\n";
-    let stage = Stage::new(team(&[("solo", &[])]), script);
-    let summary = stage.run().await;
-    assert_eq!((summary.status, summary.reason_code.clone()), (Terminal::Failed, Some(code::MODEL_RATE_LIMITED)));
-    assert_eq!(stage.model.calls().len(), 1);
-}
-
 // covers E-21
 #[tokio::test(start_paused = true)]
 async fn a_run_out_of_time_ends_with_what_exists() {

@@ -7,8 +7,10 @@
 )]
 
 mod crash;
+mod fallback;
 mod faults;
 mod follow;
 mod order;
 mod ports;
 mod stop;
+mod waiting;

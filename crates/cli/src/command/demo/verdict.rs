@@ -61,7 +61,7 @@ pub(super) fn key(text: &str) -> Option<(String, u32)> {
 /// whether that request arrived.
 pub(super) fn settled(run: &RunId, log: &[Recorded]) -> Vec<Settled> {
     let one = |label: &Label, attempt: u32, seq: u64, then: Option<&Then>| {
-        let over = !matches!(then, Some(Then::Retry { .. }));
+        let over = matches!(then, None | Some(Then::Final));
         let again = matches!(then, Some(Then::Retry { attempt: next, .. }) if *next == attempt);
         (!again).then(|| Settled { step: format!("{run}/{label}"), attempt, seq, over })
     };

@@ -3,7 +3,7 @@
 
 use crate::out::one_line;
 use crate::progress::wanted;
-use deputize_api::{UsageDoc, status_word, text};
+use deputize_api::{UsageDoc, status_in, text};
 use deputize_core::projection::{RunView, Tree};
 use deputize_core::step::Ask;
 use std::collections::BTreeMap;
@@ -45,10 +45,7 @@ fn above(run: &RunView) -> String {
 
 fn line(tree: &Tree, run: &RunView, live: bool) -> String {
     let summary = run.state.summary();
-    let word = text::people_word(
-        status_word(summary.map(|summary| summary.status), live),
-        summary.is_some_and(|summary| summary.partial),
-    );
+    let word = text::people_word(status_in(tree, run, live), summary.is_some_and(|summary| summary.partial));
     let started = run.state.started();
     let agent = started.map(|started| started.agent.to_string()).unwrap_or_default();
     let step = run.parent().map(|(_, label)| format!("{label}  ")).unwrap_or_default();

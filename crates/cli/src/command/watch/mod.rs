@@ -53,7 +53,7 @@ pub(crate) async fn execute(args: &WatchArgs, ambient: &Ambient, out: &Out) -> R
     };
     past::report_torn(shelf, out);
     let doc = drive::document(shelf, run, shelf.is_driven(root)?, out).await?;
-    out.either(&doc, || text::run(&doc));
+    out.either(&doc, || text::run(&doc, drive::now()));
     Ok(if doc.run.status == "waiting" { Exit::Waiting } else { exit })
 }
 

@@ -60,6 +60,10 @@ impl Decoder {
                 _ => ModelChoice::Inherit,
             };
         }
+        if let Some(field) = fields.take(self, "fallback") {
+            spec.fallback = self.names(&field).unwrap_or_default();
+            spec.definition.fallback = spec.fallback.iter().map(|name| name.value.clone()).collect();
+        }
         if let Some(field) = fields.take(self, "identity") {
             spec.definition.identity = self.words(&field).map(|t| t.value);
         }

@@ -1,10 +1,10 @@
 //! Providers of a configuration. Nothing here may be a credential: a file is shared, a variable is not.
 
 use super::{Decoder, Field, Fields};
-use crate::definition::RetryPolicy;
 use crate::definition::message::{Level, Message};
 use crate::definition::node::Kind;
 use crate::definition::spec::{At, ProviderSpec};
+use crate::definition::{RetryPolicy, WhenOverloaded};
 use std::collections::BTreeMap;
 
 /// Headers that carry credentials.
@@ -76,6 +76,10 @@ impl Decoder {
         time(self, &mut fields, "total", &mut policy.total);
         if let Some(n) = fields.take(self, "attempts").and_then(|f| self.whole(&f)) {
             policy.attempts = n;
+        }
+        if let Some(field) = fields.take(self, "then") {
+            let words = [("fail", WhenOverloaded::Fail), ("park", WhenOverloaded::Park)];
+            policy.then = self.one_of(&field, &words).unwrap_or_default();
         }
         policy
     }

@@ -55,7 +55,7 @@ keys! { Agent:
     Here "evidence", "`derived` or `cite`", "`derived`", "evidence: cite", "Whether all successful steps are its evidence, or it must cite them.";
     Later "retry", "map", "no further attempts", "retry: {attempts: 2}", "Further attempts after a failure.";
     Here "timeout", "duration", "`budget.time`", "timeout: 2m", "Wall time.";
-    Later "fallback", "agent name or `provider:model`", "none", "fallback: reader", "Who steps in after a failure.";
+    Here "fallback", "`provider:model`, role or alias, or a list of them", "none", "fallback: [\"lab:coder\", fast]", "Models that take a step over, in this order, when the provider of the one before cannot; later steps of the run stay there. An agent's name is not possible yet.";
     Here "project_context", "true or false", "true for the root, else false", "project_context: true", "Whether it is given the project's context files.";
     Here "version", "text", "none", "version: \"1.2.0\"", "Its author's version.";
     Here "trust", "`low` or `standard`", "`standard`", "trust: standard", "How far its author is trusted; `low` changes nothing yet and is a warning.";

@@ -34,6 +34,7 @@ keys! { Team:
     Here "providers.NAME.retry.delay", "duration", "500ms", "providers: {openai: {retry: {delay: 1s}}}", "First delay; it doubles.";
     Here "providers.NAME.retry.cap", "duration", "30s", "providers: {openai: {retry: {cap: 10s}}}", "Longest delay.";
     Here "providers.NAME.retry.total", "duration", "5m", "providers: {openai: {retry: {total: 1m}}}", "Longest time to the start of the last attempt; Retry-After is obeyed within it.";
+    Here "providers.NAME.retry.then", "`fail` or `park`", "`fail`", "providers: {openai: {retry: {then: park}}}", "What follows when an overloaded provider has used them up; a parked run waits for `resume`. A provider that says when it can be asked again parks the run in any case.";
     Here "providers.NAME.limits", "map", "see its keys", "providers: {openai: {limits: {concurrency: 2}}}", "How much of the provider the whole process uses; calls over it wait in order, and their time-outs begin afterwards.";
     Here "providers.NAME.limits.concurrency", "integer", "8", "providers: {openai: {limits: {concurrency: 2}}}", "Calls at the same time.";
     Here "providers.NAME.limits.requests_per_minute", "count", "none", "providers: {openai: {limits: {requests_per_minute: 60}}}", "Requests in any minute; further ones wait.";
