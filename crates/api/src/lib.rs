@@ -3,6 +3,7 @@
 
 mod conversation;
 mod docs;
+pub mod doctor;
 pub mod text;
 mod time;
 mod waiting;

@@ -61,6 +61,8 @@ pub(crate) enum Command {
     Cancel(IdArgs),
     /// Watch a scripted team review some files: offline, in seconds
     Demo(DemoArgs),
+    /// What works here and what to do: providers, keys, model servers, the store
+    Doctor(Box<DoctorArgs>),
     /// Print the completions of a shell
     Completions(CompletionsArgs),
     /// Print the generated reference pages as JSON
@@ -113,6 +115,18 @@ pub(crate) struct CheckArgs {
     /// Also print every value of the configuration and where it came from
     #[arg(long)]
     pub(crate) explain_config: bool,
+    #[command(flatten)]
+    pub(crate) team: TeamFlags,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DoctorArgs {
+    /// The team whose models are looked at [default: the current folder]
+    #[arg(value_name = "TEAM")]
+    pub(crate) path: Option<PathBuf>,
+    /// Also ask each model for one word; spends a few tokens
+    #[arg(long)]
+    pub(crate) call: bool,
     #[command(flatten)]
     pub(crate) team: TeamFlags,
 }

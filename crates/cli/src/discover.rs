@@ -45,7 +45,7 @@ pub(crate) async fn default_model(setup: &mut Setup, ambient: &Ambient) -> Resul
         return Ok(Vec::new());
     }
     let model = match configured(setup, ambient) {
-        Some((facts, provider)) => in_environment(facts, provider, ambient).await?,
+        Some((facts, provider)) => in_environment(setup, facts, provider, ambient).await?,
         None => {
             let (provider, model) = on_loopback(ambient).await?.ok_or_else(|| nowhere(setup))?;
             setup.providers.insert(LOCAL.to_string(), provider);
@@ -88,9 +88,9 @@ fn key<'a>(provider: &Provider, ambient: &'a Ambient) -> Option<&'a str> {
     provider.api_key_env.as_deref().and_then(|variable| ambient.var(variable))
 }
 
-async fn in_environment(facts: &Facts, provider: &Provider, ambient: &Ambient) -> Result<Found, Fault> {
+async fn in_environment(setup: &Setup, facts: &Facts, provider: &Provider, ambient: &Ambient) -> Result<Found, Fault> {
     let (address, prefix) = (&provider.base_url, facts.name);
-    let listed = wire::list_models(facts.kind, address, key(provider, ambient)).await;
+    let listed = wire::models_of(setup, facts.name, provider, ambient).await;
     let names = listed.map_err(|failure| unlisted(facts, address, &failure))?;
     let found = |model: &str, why: String| Found { name: ModelName::new(format!("{prefix}:{model}")), why };
     if let [only] = names.as_slice() {
@@ -124,6 +124,16 @@ async fn on_loopback(ambient: &Ambient) -> Result<Option<(Provider, Found)>, Fau
     Ok(None)
 }
 
+/// Every server on this machine and its models, in the order of the ports.
+pub(crate) async fn servers(ambient: &Ambient) -> Vec<(String, Vec<String>)> {
+    let asked: Vec<_> = ports(ambient).into_iter().map(|port| tokio::spawn(at(port))).collect();
+    let mut found = Vec::new();
+    for answer in asked {
+        found.extend(answer.await.ok().flatten().map(|server| (server.address, server.names)));
+    }
+    found
+}
+
 /// A server on this machine.
 struct Server {
     facts: &'static Facts,
@@ -145,7 +155,8 @@ async fn at(port: u16) -> Option<Server> {
     Some(Server { facts: kind.facts()?, address, names: listed.ok()? })
 }
 
-fn ports(ambient: &Ambient) -> Vec<u16> {
+/// The ports at which model servers are looked for.
+pub(crate) fn ports(ambient: &Ambient) -> Vec<u16> {
     match ambient.env.get(PORTS_VARIABLE) {
         Some(ports) => ports.split(',').filter_map(|port| port.trim().parse().ok()).collect(),
         None => PORTS.to_vec(),
@@ -161,6 +172,9 @@ fn local(kind: ProviderKind, base_url: String) -> Provider {
         headers: BTreeMap::new(),
         body: serde_json::Map::new(),
         script: None,
+        ca_file: None,
+        proxy: None,
+        proxy_auth_env: None,
         timeout: Timeouts::default(),
         limits: Limits::default(),
     }

@@ -52,6 +52,10 @@ impl Fault {
         let fault = Fault::new("usage.invalid", message);
         Fault { exit: Exit::Usage, shown: Some(shown), ..fault }
     }
+    /// The sentence, and what to do.
+    pub(crate) fn parts(&self) -> (&str, Option<&str>) {
+        (&self.body.message, self.body.hint.as_deref())
+    }
     /// With what to do instead.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Fault {

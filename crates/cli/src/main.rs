@@ -21,6 +21,7 @@ mod reference;
 mod screen;
 mod stored;
 mod template;
+mod window;
 mod wire;
 
 use ambient::Ambient;

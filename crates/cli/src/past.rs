@@ -38,7 +38,7 @@ pub(crate) struct Shelf {
 impl Shelf {
     /// Opens or makes a store; `path`: another one than that of the state folder.
     pub(crate) fn open(ambient: &Ambient, path: Option<&Path>, sync: wire::Sync) -> Result<Shelf, Fault> {
-        let path = path.map_or_else(|| ambient.state.join(STORE), Path::to_path_buf);
+        let path = path.map_or_else(|| store_path(ambient), Path::to_path_buf);
         let (store, torn) = wire::store(&path, sync)?;
         Ok(Shelf { store, torn, path })
     }
@@ -54,6 +54,11 @@ impl Shelf {
     pub(crate) fn is_driven(&self, root: &RunId) -> Result<bool, Fault> {
         wire::Lock::is_held(self.folder(), root)
     }
+}
+
+/// The store of the state folder, whether it is there or not.
+pub(crate) fn store_path(ambient: &Ambient) -> PathBuf {
+    ambient.state.join(STORE)
 }
 
 /// A run and the store it is in.

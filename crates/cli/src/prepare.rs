@@ -6,6 +6,7 @@ use crate::args::TeamFlags;
 use crate::discover;
 use crate::fault::Fault;
 use crate::out::{Out, one_line};
+use crate::window;
 use crate::wire;
 use deputize_adapters::loader::{self, Listing, LoadRequest, Loaded, Overrides, Purpose, Setup};
 use deputize_core::definition::message::{Level, Message};
@@ -74,6 +75,7 @@ pub(crate) async fn prepare(
     let mut choices: Vec<Choice> = loaded.messages.iter().filter_map(choice).collect();
     choices.extend(discover::default_model(&mut setup, ambient).await?);
     choices.extend(unset_roles(&setup));
+    choices.extend(window::ask(&mut setup, ambient).await);
     choices.iter().for_each(|choice| out.note(&one_line(&choice.text, CHOICE)));
     let protected = protected(ambient, &loaded.agents, &setup);
     Ok(Prepared { setup, protected, choices })

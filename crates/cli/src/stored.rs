@@ -24,7 +24,8 @@ pub(crate) struct Stored {
 impl Stored {
     /// The variables that providers of this setup take their keys from.
     pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
-        self.setup.providers.values().filter_map(|provider| provider.api_key_env.as_deref())
+        let providers = self.setup.providers.values();
+        providers.flat_map(|provider| [&provider.api_key_env, &provider.proxy_auth_env]).filter_map(Option::as_deref)
     }
     /// Takes secrets out of the texts of the team, before they are stored or sent. Returns whether there were any.
     pub(crate) fn clean(&mut self, redactor: &Redactor) -> Result<bool, Fault> {

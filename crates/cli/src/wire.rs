@@ -6,14 +6,14 @@ use crate::inert;
 use crate::stored::Stored;
 use deputize_adapters::ids::RandomIds;
 use deputize_adapters::loader::{self, Origin, Provider, ProviderKind, Setup};
-use deputize_adapters::provider::{self, Config, ConfigError, Kind, Limits, Router, Secret, Timeouts};
+use deputize_adapters::provider::{self, Config, ConfigError, Kind, Limits, Look, Router, Secret, Timeouts};
 use deputize_adapters::store::lock::TreeLock;
 use deputize_adapters::store::sqlite::{self, SqliteStore};
 use deputize_adapters::tool::{BUILTIN, Builtin, FileTools};
 use deputize_core::definition::{Definition, ToolSpec};
-use deputize_core::id::RunId;
+use deputize_core::id::{AgentName, AgentPath, Label, ModelName, RunId};
 use deputize_core::step::Failure;
-use deputize_runtime::port::{Model, Store, StoreError};
+use deputize_runtime::port::{Model, Store, StoreError, Who};
 use deputize_runtime::{TokioClock, World};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -22,6 +22,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use deputize_adapters::loader::Sync;
+pub(crate) use deputize_adapters::store::free_space;
+
+/// A layer between this program and an answer.
+pub(crate) type Layer = provider::Layer;
+/// The layer that fails, and why.
+pub(crate) type Trouble = provider::Trouble;
 
 /// The lock of a tree, held until it is dropped.
 pub(crate) struct Lock {
@@ -100,11 +106,8 @@ fn models(setup: &Setup, ambient: &Ambient) -> Result<BTreeMap<String, Arc<dyn M
     let mut built = BTreeMap::new();
     for (name, settings) in setup.providers.iter().filter(|(name, _)| used.contains(*name)) {
         script_is_there(settings)?;
-        let key = settings.api_key_env.as_deref().and_then(|variable| ambient.var(variable)).map(Secret::new);
-        if key.is_none() {
-            needs_key(name, settings)?;
-        }
-        let model = provider::build(&config(setup, name, settings), key, &ambient.cwd);
+        let key = key(name, settings, ambient)?;
+        let model = provider::build(&config(setup, name, settings, ambient), key, &ambient.cwd);
         let model = model.map_err(|e| Fault::new("provider.invalid", format!("provider `{name}`: {e}")))?;
         built.insert(name.clone(), model);
     }
@@ -115,10 +118,19 @@ fn models(setup: &Setup, ambient: &Ambient) -> Result<BTreeMap<String, Arc<dyn M
 pub(crate) fn provider_faults(setup: &Setup, ambient: &Ambient) -> Vec<(String, ConfigError)> {
     let there = |settings: &Provider| settings.script.as_ref().is_none_or(|script| script.is_file());
     let fault = |(name, settings): (&String, &Provider)| {
-        let made = provider::build(&config(setup, name, settings), None, &ambient.cwd);
+        let made = provider::build(&config(setup, name, settings, ambient), None, &ambient.cwd);
         made.err().map(|e| (name.clone(), e))
     };
     setup.providers.iter().filter(|(_, settings)| there(settings)).filter_map(fault).collect()
+}
+
+/// The key of a provider, if it has and needs one.
+pub(crate) fn key(name: &str, settings: &Provider, ambient: &Ambient) -> Result<Option<Secret>, Fault> {
+    let key = settings.api_key_env.as_deref().and_then(|variable| ambient.var(variable)).map(Secret::new);
+    if key.is_none() {
+        needs_key(name, settings)?;
+    }
+    Ok(key)
 }
 
 /// The public address of a provider answers nobody without a key: better said before the run exists.
@@ -145,14 +157,19 @@ fn script_is_there(settings: &Provider) -> Result<(), Fault> {
 /// Names of providers that agents lead to. Who inherits a model inherits it, in the end, from the root or from an agent
 /// that names one.
 fn used(setup: &Setup) -> BTreeSet<String> {
+    used_models(setup).into_iter().map(|model| model.provider().to_string()).collect()
+}
+
+/// The models that agents lead to, in the same way.
+pub(crate) fn used_models(setup: &Setup) -> BTreeSet<ModelName> {
     let team = &setup.team;
     let root = team.agents.get(&team.root).map(|agent| agent.model.clone());
     let asked = root.into_iter().chain(team.agents.values().flat_map(Definition::named_models));
     let chosen = asked.filter_map(|model| team.models.resolve(&model, None).ok());
-    chosen.map(|chosen| chosen.model.provider().to_string()).collect()
+    chosen.map(|chosen| chosen.model).collect()
 }
 
-fn config(setup: &Setup, name: &str, settings: &Provider) -> Config {
+fn config(setup: &Setup, name: &str, settings: &Provider, ambient: &Ambient) -> Config {
     let ms = Duration::from_millis;
     let loader::Timeouts { connect, first_byte, idle, total } = settings.timeout;
     let own = || {
@@ -165,6 +182,9 @@ fn config(setup: &Setup, name: &str, settings: &Provider) -> Config {
         kind: kind(settings.kind),
         base_url: settings.base_url.clone(),
         api_key_env: settings.api_key_env.clone(),
+        ca_file: settings.ca_file.clone(),
+        proxy: settings.proxy.clone(),
+        proxy_auth: settings.proxy_auth_env.as_deref().and_then(|variable| ambient.var(variable)).map(Secret::new),
         headers: settings.headers.clone(),
         body: settings.body.clone(),
         timeouts: Timeouts { connect: ms(connect), first_byte: ms(first_byte), idle: ms(idle), total: ms(total) },
@@ -192,6 +212,66 @@ fn kind(kind: ProviderKind) -> Kind {
 /// The models behind an address, in its own order.
 pub(crate) async fn list_models(of: ProviderKind, base_url: &str, key: Option<&str>) -> Result<Vec<String>, Failure> {
     provider::list_models(kind(of), base_url, key.map(Secret::new).as_ref()).await
+}
+
+/// Looks at a provider: the names of its models, or the layer that fails. The pair says whether the environment sends
+/// the connection through a proxy, and how long it may take.
+pub(crate) async fn examine(
+    setup: &Setup,
+    name: &str,
+    settings: &Provider,
+    ambient: &Ambient,
+    (proxied, patience): (bool, Duration),
+) -> Result<Vec<String>, Trouble> {
+    let look = Look { proxied, patience };
+    let key = key(name, settings, ambient).ok().flatten();
+    provider::examine(&config(setup, name, settings, ambient), key.as_ref(), look).await
+}
+
+/// The models behind a provider, by the way that its settings say.
+pub(crate) async fn models_of(
+    setup: &Setup,
+    name: &str,
+    settings: &Provider,
+    ambient: &Ambient,
+) -> Result<Vec<String>, Failure> {
+    let key = key(name, settings, ambient).ok().flatten();
+    provider::models_of(&config(setup, name, settings, ambient), key.as_ref()).await
+}
+
+/// One short call of a model; gives its tokens.
+pub(crate) async fn say_a_word(
+    setup: &Setup,
+    name: &str,
+    settings: &Provider,
+    model: &ModelName,
+    ambient: &Ambient,
+) -> Result<u64, Trouble> {
+    let key = key(name, settings, ambient).ok().flatten();
+    let agent = AgentName::new("doctor");
+    let (path, label) = (AgentPath::root(&agent), Label::under("", "t1"));
+    let permissions = Default::default();
+    let who = Who { run: RunId::new("doctor"), agent, path, label, attempt: 1, permissions };
+    let said = provider::say_a_word(&config(setup, name, settings, ambient), key, &who, model).await;
+    said.map(|usage| usage.tokens())
+}
+
+/// The context window of a model, as the server tells it; none for one that is not near: it is not asked.
+pub(crate) async fn context_window(
+    setup: &Setup,
+    settings: &Provider,
+    model: &ModelName,
+    ambient: &Ambient,
+) -> Option<Result<Option<u64>, Failure>> {
+    let near = settings.script.is_none() && provider::is_near(&settings.base_url);
+    let key = key(model.provider(), settings, ambient).ok().filter(|_| near)?;
+    let config = config(setup, model.provider(), settings, ambient);
+    Some(provider::context_window(&config, key.as_ref(), model.model()).await)
+}
+
+/// What is in a store that is there.
+pub(crate) async fn stats(path: &Path) -> Result<sqlite::Stats, StoreError> {
+    SqliteStore::open(path, sqlite::Sync::Full)?.stats().await
 }
 
 /// Whether a server says that it is Ollama.

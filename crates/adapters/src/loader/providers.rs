@@ -13,9 +13,14 @@ use deputize_core::definition::message::{Level, Message};
 use deputize_core::definition::node::Place;
 use deputize_core::definition::spec::{At, ProviderSpec};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// Variables that hold keys for public providers on most machines. A project may not direct them elsewhere.
 const WELL_KNOWN: [&str; 3] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
+/// The value of `proxy` for a direct connection.
+const DIRECT: &str = "none";
+/// What every certificate in PEM form begins with.
+const PEM: &[u8] = b"-----BEGIN CERTIFICATE-----";
 /// The name under which `--script` is a provider.
 pub(super) const SCRIPTED: &str = "scripted";
 
@@ -33,6 +38,8 @@ struct Both<'a> {
     name: &'a str,
     project: ProviderSpec,
     user: ProviderSpec,
+    /// The folders of both files, which paths in them are relative to.
+    folders: [&'a Path; 2],
     /// File and place for complaints: of the project if it speaks of the provider.
     file: &'a str,
     at: Place,
@@ -51,7 +58,8 @@ pub(super) fn merge(request: &LoadRequest, project: &Config, user: &Config, find
         let file = if ours.is_some() || theirs.is_none() { &project.file } else { &user.file };
         let at = ours.or(theirs).map(|p| p.at).unwrap_or_default();
         let of = |spec: Option<&At<ProviderSpec>>| spec.map(|s| s.value.clone()).unwrap_or_default();
-        let both = Both { name, project: of(ours), user: of(theirs), file, at };
+        let folders = [project.folder.as_path(), user.folder.as_path()];
+        let both = Both { name, project: of(ours), user: of(theirs), folders, file, at };
         let Some(kind) = both.kind(findings) else { continue };
         if let Some(retry) = both.project.retry.or(both.user.retry) {
             providers.retry.insert(name.to_string(), retry);
@@ -130,11 +138,13 @@ impl Both<'_> {
         request: &LoadRequest,
         findings: &mut Findings,
     ) -> Option<String> {
-        let elsewhere = from == Origin::Project && !is_public(url, facts);
+        let diverted = self.diverted(url);
+        let elsewhere = diverted || (from == Origin::Project && !is_public(url, facts));
+        let by = if diverted { "by a proxy or under a certificate" } else { "an address" };
         let set = |name: &str| request.env.get(name).is_some_and(|v| !v.is_empty());
         if let Some(named) = &self.project.api_key_env {
-            if elsewhere && WELL_KNOWN.contains(&named.value.as_str()) && !is_loopback(url) {
-                let text = format!("`{}` would be sent to {url}, an address that this project chose", named.value);
+            if elsewhere && WELL_KNOWN.contains(&named.value.as_str()) && (diverted || !is_loopback(url)) {
+                let text = format!("`{}` would be sent to {url}, {by} that this project chose", named.value);
                 let message = self.message(Level::Error, "secret.elsewhere", named.at, text);
                 let hint = "name a variable of its own, or put `base_url` into your own configuration";
                 findings.push(message.hint(hint));
@@ -153,7 +163,7 @@ impl Both<'_> {
         }
         if set(name) {
             let at = self.project.base_url.as_ref().map_or(self.at, |u| u.at);
-            let text = format!("`{name}` is not sent to {url}, since the project chose that address");
+            let text = format!("`{name}` is not sent to {url}, {by} that this project chose");
             let message = self.message(Level::Warning, "secret.elsewhere", at, text);
             findings.push(message.hint("if the server needs a key, name its variable: `api_key_env: LAB_KEY`"));
         }
@@ -168,7 +178,9 @@ impl Both<'_> {
         let (base_url, base_url_from) = self.address(facts, request, findings)?;
         let api_key_env = self.key(facts, (&base_url, base_url_from), request, findings);
         // What the person adds may be meant for their own server's eyes only.
-        let elsewhere = base_url_from == Origin::Project;
+        let elsewhere = base_url_from == Origin::Project || self.diverted(&base_url);
+        let ca_file = self.ca_file(findings)?;
+        let (proxy, proxy_auth_env) = self.proxy(request, findings)?;
         let (mut headers, mut body) = match elsewhere {
             true => Default::default(),
             false => (self.user.headers.clone(), self.user.body.clone()),
@@ -186,7 +198,64 @@ impl Both<'_> {
         };
         let limits = self.limits();
         let kind = facts.kind;
-        Some(Provider { kind, base_url, base_url_from, api_key_env, headers, body, script: None, timeout, limits })
+        Some(Provider {
+            kind,
+            base_url,
+            base_url_from,
+            api_key_env,
+            headers,
+            body,
+            script: None,
+            ca_file,
+            proxy,
+            proxy_auth_env,
+            timeout,
+            limits,
+        })
+    }
+
+    /// Whether the project decides who can read what goes to this address: by a certificate of its own it can pretend to be
+    /// anybody, and a proxy reads what is not encrypted.
+    fn diverted(&self, url: &str) -> bool {
+        let proxy = self.project.proxy.as_ref().is_some_and(|proxy| proxy.value != DIRECT);
+        self.project.ca_file.is_some() || (proxy && !url.starts_with("https://"))
+    }
+
+    /// The file with further certificates; outer none: it cannot be used.
+    fn ca_file(&self, findings: &mut Findings) -> Option<Option<PathBuf>> {
+        let [ours, theirs] = self.folders;
+        let written = self.project.ca_file.as_ref().map(|file| (file, ours));
+        let Some((file, folder)) = written.or_else(|| self.user.ca_file.as_ref().map(|file| (file, theirs))) else {
+            return Some(None);
+        };
+        let path = paths::join(folder, &file.value);
+        let why = match std::fs::read(&path) {
+            Ok(bytes) if bytes.windows(PEM.len()).any(|part| part == PEM) => return Some(Some(path)),
+            Ok(_) => "holds no certificate in PEM form (BEGIN CERTIFICATE)".to_string(),
+            Err(e) => format!("cannot be read: {e}"),
+        };
+        let text = format!("`providers.{}.ca_file`: {} {why}", self.name, findings.shown(&path));
+        findings.push(self.message(Level::Error, "path.missing", file.at, text));
+        None
+    }
+
+    /// The proxy and the variable of its credential, both by the same file; outer none: it may not be so.
+    fn proxy(&self, request: &LoadRequest, findings: &mut Findings) -> Option<(Option<String>, Option<String>)> {
+        let by_project = self.project.proxy.is_some();
+        let spec = if by_project { &self.project } else { &self.user };
+        let Some(proxy) = &spec.proxy else { return Some((None, None)) };
+        let Some(auth) = &spec.proxy_auth_env else { return Some((Some(proxy.value.clone()), None)) };
+        if by_project && WELL_KNOWN.contains(&auth.value.as_str()) {
+            let text = format!("`{}` would be sent to the proxy {}, which this project chose", auth.value, proxy.value);
+            let message = self.message(Level::Error, "secret.elsewhere", auth.at, text);
+            findings.push(message.hint("name a variable that holds USER:PASSWORD of the proxy and nothing else"));
+            return None;
+        }
+        if by_project && request.env.get(&auth.value).is_some_and(|value| !value.is_empty()) {
+            let text = format!("`{}` is sent to the proxy {}, as this project says", auth.value, proxy.value);
+            findings.push(self.message(Level::Warning, "secret.sent", auth.at, text));
+        }
+        Some((Some(proxy.value.clone()), Some(auth.value.clone())))
     }
 
     /// Each limit: the project's word before the person's.
@@ -233,6 +302,9 @@ impl Both<'_> {
             headers: BTreeMap::new(),
             body: serde_json::Map::new(),
             script: Some(script),
+            ca_file: None,
+            proxy: None,
+            proxy_auth_env: None,
             timeout: Timeouts::default(),
             limits: self.limits(),
         })

@@ -97,6 +97,15 @@ pub struct Provider {
     pub body: Map<String, Value>,
     /// For a script: its file, absolute.
     pub script: Option<PathBuf>,
+    /// Certificates to trust beside the system's; absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<PathBuf>,
+    /// The proxy on the way, or `none`; absent: as the environment says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
+    /// The variable with the proxy's credential.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy_auth_env: Option<String>,
     /// Time limits.
     pub timeout: Timeouts,
     /// Use at once.

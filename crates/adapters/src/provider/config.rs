@@ -1,9 +1,11 @@
 //! The settings of a provider: what `deputize.yaml` says under `providers`, in the form that is stored with a run.
 
+use super::Secret;
 use super::scripted::ScriptError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Which protocol a provider speaks.
@@ -37,6 +39,15 @@ pub struct Config {
     /// The variable that holds the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key_env: Option<String>,
+    /// A PEM file with certificates that are trusted beside those of the system.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<PathBuf>,
+    /// The proxy on the way, or `none` for a direct connection; absent: as the environment says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
+    /// `USER:PASSWORD` for the proxy. The one secret of the settings, and therefore never stored with them.
+    #[serde(skip)]
+    pub proxy_auth: Option<Secret>,
     /// Headers of every request. Values may hold `{agent}`, `{path}`, `{run}`, `{step}` and `{attempt}`.
     pub headers: BTreeMap<String, String>,
     /// Fields of every request body. One that the adapter also writes is replaced; `null` takes it out.
@@ -61,6 +72,9 @@ impl Default for Config {
             kind: Kind::Openai,
             base_url: "https://api.openai.com/v1".to_string(),
             api_key_env: None,
+            ca_file: None,
+            proxy: None,
+            proxy_auth: None,
             headers: BTreeMap::new(),
             body: Map::new(),
             timeouts: Timeouts::default(),
@@ -140,6 +154,20 @@ pub enum ConfigError {
     /// The key holds bytes that no header can.
     #[error("the key holds characters that cannot be sent: check the variable it comes from")]
     Key,
+    /// The file with certificates.
+    #[error("ca_file {} {why}", .file.display())]
+    CaFile {
+        /// The file.
+        file: PathBuf,
+        /// Why it cannot be used.
+        why: String,
+    },
+    /// The proxy's address.
+    #[error("proxy `{0}` is no address: write it like http://127.0.0.1:3128, or none")]
+    Proxy(String),
+    /// The proxy's credential.
+    #[error("the credential of the proxy is not USER:PASSWORD: check the variable that proxy_auth_env names")]
+    ProxyAuth,
     /// Certificates or the like.
     #[error("the HTTP client cannot be made: {0}")]
     Client(String),

@@ -6,6 +6,7 @@
 mod anthropic;
 mod config;
 mod gemini;
+mod layer;
 mod limit;
 mod ollama;
 mod openai;
@@ -18,6 +19,7 @@ mod wire;
 
 pub use config::{Config, ConfigError, Kind, Limits, Timeouts};
 pub use deputize_runtime::secret::Secret;
+pub use layer::{Layer, Look, Trouble};
 pub use limit::Limiters;
 pub use router::Router;
 pub use scripted::Scripted;
@@ -26,14 +28,19 @@ pub use wire::Sse;
 pub(crate) use tokens::estimate;
 
 use anthropic::Messages;
+use deputize_core::id::ModelName;
+use deputize_core::message::{Message, Request, Usage};
 use deputize_core::step::Failure;
-use deputize_runtime::port::Model;
+use deputize_runtime::port::{Model, Who};
 use gemini::Generate;
 use ollama::Native;
 use openai::Chat;
 use std::path::Path;
 use std::sync::Arc;
 use wire::Http;
+
+/// Output tokens of a call that only looks whether there is an answer.
+const WORD: u64 = 16;
 
 /// Makes the provider that a configuration describes; `folder` is what a script's path is relative to.
 ///
@@ -79,11 +86,19 @@ fn unlimited(config: &Config, key: Option<Secret>, folder: &Path) -> Result<Arc<
 /// # Errors
 /// The address cannot be used, does not answer in time, or answers with something else than a list of models.
 pub async fn list_models(kind: Kind, base_url: &str, key: Option<&Secret>) -> Result<Vec<String>, Failure> {
-    match kind {
-        Kind::Openai => wire::list_models::<Chat>(base_url, key).await,
-        Kind::Gemini => wire::list_models::<Generate>(base_url, key).await,
-        Kind::Ollama => wire::list_models::<Native>(base_url, key).await,
-        Kind::Anthropic => wire::list_models::<Messages>(base_url, key).await,
+    models_of(&Config { kind, base_url: base_url.to_string(), ..Config::default() }, key).await
+}
+
+/// As [`list_models`], by the way that these settings say: their certificates, their proxy.
+///
+/// # Errors
+/// As [`list_models`].
+pub async fn models_of(config: &Config, key: Option<&Secret>) -> Result<Vec<String>, Failure> {
+    match config.kind {
+        Kind::Openai => wire::list_models::<Chat>(config, key).await,
+        Kind::Gemini => wire::list_models::<Generate>(config, key).await,
+        Kind::Ollama => wire::list_models::<Native>(config, key).await,
+        Kind::Anthropic => wire::list_models::<Messages>(config, key).await,
         Kind::Scripted => Ok(Vec::new()),
     }
 }
@@ -96,9 +111,51 @@ pub async fn context_window(config: &Config, key: Option<&Secret>, model: &str) 
     match config.kind {
         Kind::Gemini => gemini::context_window(config, key, model).await,
         Kind::Ollama => ollama::context_window(config, key, model).await,
+        Kind::Openai => openai::context_window(config, key, model).await,
         // These have no place for it.
-        Kind::Openai | Kind::Anthropic | Kind::Scripted => Ok(None),
+        Kind::Anthropic | Kind::Scripted => Ok(None),
     }
+}
+
+/// Looks at a provider without spending a token.
+///
+/// # Errors
+/// The layer that fails, and why.
+pub async fn examine(config: &Config, key: Option<&Secret>, look: Look) -> Result<Vec<String>, Trouble> {
+    match config.kind {
+        Kind::Openai => wire::examine::<Chat>(config, key, look).await,
+        Kind::Gemini => wire::examine::<Generate>(config, key, look).await,
+        Kind::Ollama => wire::examine::<Native>(config, key, look).await,
+        Kind::Anthropic => wire::examine::<Messages>(config, key, look).await,
+        Kind::Scripted => Ok(Vec::new()),
+    }
+}
+
+/// One short call, to see whether a model answers: it spends tokens. `who` is who asks.
+///
+/// # Errors
+/// The layer that fails, and why.
+pub async fn say_a_word(config: &Config, key: Option<Secret>, who: &Who, model: &ModelName) -> Result<Usage, Trouble> {
+    let unusable = |e: ConfigError| Trouble::new(Layer::of_settings(&e), e.to_string());
+    let provider = unlimited(config, key, Path::new("")).map_err(unusable)?;
+    let text = "Answer with the one word: ok".to_string();
+    let request = Request {
+        model: model.clone(),
+        tools: Vec::new(),
+        system: String::new(),
+        messages: vec![Message::User { text }],
+        schema: None,
+        max_output: WORD,
+        temperature: None,
+        effort: None,
+    };
+    let said = provider.call(who, &request, Arc::new(|_| {})).await;
+    said.map(|reply| reply.usage).map_err(|failed| Trouble::new(Layer::of_failure(&failed.failure), failed.failure.why))
+}
+
+/// Whether an address is this machine or one of a private network. A name is not looked up: it may be anybody's.
+pub fn is_near(base_url: &str) -> bool {
+    wire::Base::new(base_url).is_ok_and(|base| base.is_near())
 }
 
 /// Whether a server on this machine says that it is Ollama, whatever else it speaks. Waits three seconds at most.

@@ -35,11 +35,13 @@
 //! | `torn(run, seq, data)` | torn last records that an append has replaced |
 
 mod codec;
+mod disk;
 mod head;
 pub mod lock;
 pub mod memory;
 pub mod retention;
 pub mod sqlite;
 
+pub use disk::free_space;
 pub use memory::MemoryStore;
 pub use sqlite::SqliteStore;

@@ -1,6 +1,6 @@
 //! Providers: merged from project, person, environment and flags; where a key of the environment may go.
 
-use crate::support::{Folder, codes, has};
+use crate::support::{Folder, codes, has, lines};
 use deputize_adapters::loader::{Origin, Provider, ProviderKind};
 use deputize_core::definition::message::Level;
 use deputize_core::id::ModelName;
@@ -182,4 +182,73 @@ fn agents_of_the_home_folder_are_read_only_when_asked_for() {
     };
     assert_eq!(names(""), "a:agents");
     assert_eq!(names("user_agents: true"), "a:agents h:user");
+}
+
+/// A project whose provider has these lines, with a key of the person's in the environment.
+fn lab(written: &str) -> Folder {
+    let text = format!("providers:\n  openai: {{{written}}}\n");
+    let env = [("OPENAI_API_KEY", "k"), ("LAB_AUTH", "u:p")].map(|(name, value)| (name.to_string(), value.to_string()));
+    Folder::new()
+        .agent("lead", "")
+        .file("deputize.yaml", text)
+        .file("ca.pem", "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n")
+        .file("key.pem", "-----BEGIN PRIVATE KEY-----\n")
+        .with(|r| r.env = env.into())
+}
+
+#[test]
+fn a_certificate_or_an_open_proxy_of_the_project_keeps_the_persons_key_at_home() {
+    for (written, kept) in [
+        ("timeout: {idle: 1m}", true),
+        ("proxy: none", true),
+        // What is encrypted stays so on its way through a proxy.
+        ("proxy: 'http://10.0.0.9:3128'", true),
+        ("ca_file: ca.pem", false),
+        ("ca_file: ca.pem, proxy: 'http://10.0.0.9:3128'", false),
+        ("base_url: 'http://127.0.0.1:9/v1', proxy: 'http://10.0.0.9:3128'", false),
+    ] {
+        let loaded = lab(written).load();
+        let setup = loaded.setup.as_ref().unwrap();
+        let key = setup.providers["openai"].api_key_env.as_deref();
+        assert_eq!(key, kept.then_some("OPENAI_API_KEY"), "{written}");
+        assert_eq!(has(&loaded, Level::Warning, "secret.elsewhere"), !kept, "{written}");
+    }
+    // Not even when the project names the person's key, and not to its own machine by way of a proxy.
+    for written in [
+        "ca_file: ca.pem, api_key_env: OPENAI_API_KEY",
+        "base_url: 'http://127.0.0.1:9/v1', api_key_env: OPENAI_API_KEY, proxy: 'http://10.0.0.9:3128'",
+        "proxy: 'http://10.0.0.9:3128', proxy_auth_env: OPENAI_API_KEY",
+    ] {
+        assert!(has(&lab(written).load(), Level::Error, "secret.elsewhere"), "{written}");
+    }
+}
+
+#[test]
+fn certificates_and_proxies_are_checked_with_their_place() {
+    let setup = lab("ca_file: ca.pem, proxy: 'http://10.0.0.9:3128', proxy_auth_env: LAB_AUTH").setup();
+    let provider = &setup.providers["openai"];
+    assert!(provider.ca_file.as_ref().unwrap().is_absolute());
+    assert_eq!(
+        (provider.proxy.as_deref(), provider.proxy_auth_env.as_deref()),
+        (Some("http://10.0.0.9:3128"), Some("LAB_AUTH"))
+    );
+    for (written, code, said) in [
+        ("ca_file: none.pem", "path.missing", "none.pem cannot be read"),
+        ("ca_file: key.pem", "path.missing", "key.pem holds no certificate"),
+        ("proxy: 'http://user:secret@10.0.0.9'", "secret.in_file", "a credential never stands in a file"),
+        ("proxy: direct", "key.type", "must be an address"),
+        ("proxy: none, proxy_auth_env: 'user:secret'", "secret.in_file", "must be the name of a variable"),
+    ] {
+        let loaded = lab(written).load();
+        let errors = lines_of(&loaded);
+        assert!(
+            errors.iter().any(|e| e.starts_with("deputize.yaml:2:") && e.contains(code) && e.contains(said)),
+            "{written}: {errors:?}"
+        );
+        assert!(errors.iter().all(|e| !e.contains("secret@") && !e.contains("user:secret")), "{errors:?}");
+    }
+}
+
+fn lines_of(loaded: &deputize_adapters::loader::Loaded) -> Vec<String> {
+    lines(&loaded.messages, Level::Error)
 }

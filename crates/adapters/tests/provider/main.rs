@@ -10,3 +10,4 @@ mod local;
 mod mock;
 mod suite;
 mod support;
+mod ways;

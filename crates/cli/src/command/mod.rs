@@ -4,6 +4,7 @@ mod cancel;
 mod check;
 mod completions;
 mod demo;
+mod doctor;
 mod init;
 mod mock_model;
 mod resume;
@@ -33,6 +34,7 @@ pub(crate) async fn execute(command: Command, ambient: &Ambient, out: &Out) -> R
         Command::Resume(args) => resume::execute(&args, ambient, out).await,
         Command::Cancel(args) => cancel::execute(&args, ambient, out).await,
         Command::Demo(args) => demo::execute(args, ambient, out).await,
+        Command::Doctor(args) => doctor::execute(&args, ambient, out).await,
         Command::Completions(args) => Ok(completions::execute(&args, out)),
         Command::Reference => Ok(reference::execute(out)),
         Command::MockModel(args) => mock_model::execute(args, ambient, out).await,

@@ -8,6 +8,7 @@
 
 mod check;
 mod common;
+mod doctor;
 mod errors;
 mod manners;
 mod models;

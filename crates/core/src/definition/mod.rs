@@ -219,6 +219,8 @@ pub enum Structured {
 pub struct ModelLimits {
     /// Context window in tokens.
     pub context: u64,
+    /// Whether somebody said so, a file or the server; else it is a guess.
+    pub context_known: bool,
     /// Output limit in tokens.
     pub max_output: u64,
     /// Sampling temperature.
@@ -232,7 +234,14 @@ pub struct ModelLimits {
 impl Default for ModelLimits {
     fn default() -> ModelLimits {
         let structured = Structured::Auto;
-        ModelLimits { context: 128_000, max_output: 8_000, temperature: None, structured, streaming: true }
+        ModelLimits {
+            context: 128_000,
+            context_known: false,
+            max_output: 8_000,
+            temperature: None,
+            structured,
+            streaming: true,
+        }
     }
 }
 

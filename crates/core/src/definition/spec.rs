@@ -83,6 +83,12 @@ pub struct ProviderSpec {
     pub base_url: Option<At<String>>,
     /// The variable with its credential.
     pub api_key_env: Option<At<String>>,
+    /// A file with certificates.
+    pub ca_file: Option<At<String>>,
+    /// A proxy, checked, or `none`.
+    pub proxy: Option<At<String>>,
+    /// The variable with the proxy's credential.
+    pub proxy_auth_env: Option<At<String>>,
     /// Headers.
     pub headers: BTreeMap<String, String>,
     /// Members of the body.

@@ -3,6 +3,7 @@
 
 mod answer;
 mod body;
+mod window;
 
 use super::wire::{Asking, Base, Protocol, credential};
 use super::{Config, ConfigError, Secret};
@@ -13,6 +14,7 @@ use deputize_runtime::port::Delta;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use serde_json::Value;
+pub(super) use window::context_window;
 
 /// The protocol of chat completions. Blocks of reasoning are never sent: it has no place for them.
 pub(super) struct Chat {

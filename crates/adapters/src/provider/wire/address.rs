@@ -4,6 +4,7 @@ use crate::provider::{Config, ConfigError, Secret};
 use deputize_runtime::port::Who;
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use std::net::IpAddr;
 
 /// The address of a provider, checked.
 #[derive(Clone, Debug)]
@@ -54,10 +55,21 @@ impl Base {
         self.0.scheme() == "http"
     }
 
+    /// Whether the address is this machine or one of a private network.
+    pub(in crate::provider) fn is_near(&self) -> bool {
+        let bare = self.host().trim_start_matches('[').trim_end_matches(']');
+        let near = match bare.parse() {
+            Ok(IpAddr::V4(ip)) => ip.is_private() || ip.is_link_local(),
+            Ok(IpAddr::V6(ip)) => ip.is_unique_local() || ip.is_unicast_link_local(),
+            Err(_) => false,
+        };
+        near || self.is_local()
+    }
+
     /// Whether the address is this machine, which no proxy of the environment needs to know about.
     pub(super) fn is_local(&self) -> bool {
         let bare = self.host().trim_start_matches('[').trim_end_matches(']');
-        bare == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+        bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
     }
 }
 

@@ -27,13 +27,12 @@ fn unusable(error: ConfigError) -> Failure {
 
 /// The names of the models behind an address, in its own order.
 pub(in crate::provider) async fn list_models<P: Protocol>(
-    base_url: &str,
+    config: &Config,
     key: Option<&Secret>,
 ) -> Result<Vec<String>, Failure> {
-    let config = Config { base_url: base_url.to_string(), ..Config::default() };
-    let url = P::list(&base(&config)?);
+    let url = P::list(&base(config)?);
     let shown = address::shown(&url);
-    let list = ask::<P>(&config, key, "", url, None).await?;
+    let list = ask::<P>(config, key, "", url, None).await?;
     let wrong = || Failure::fixed(code::MODEL_MALFORMED, format!("{shown} does not answer with a list of models"));
     P::names(&list).ok_or_else(wrong)
 }
@@ -66,7 +65,7 @@ async fn exchange<P: Protocol>(
     let asked = Asked { model, address: &address, hint: &hint };
     let fixed = P::headers(key).map_err(unusable)?;
     let headers = Headers::new(config, fixed).map_err(unusable)?.plain();
-    let client = client::new(&base(config)?, WAIT).map_err(unusable)?;
+    let client = client::new(config, &base(config)?, WAIT).map_err(unusable)?;
     let request = match body {
         Some(body) => client.post(url).body(body.to_string()),
         None => client.get(url),

@@ -6,6 +6,7 @@
 mod address;
 mod ask;
 mod client;
+mod examine;
 pub(super) mod failure;
 mod read;
 mod sse;
@@ -16,6 +17,7 @@ pub use sse::Sse;
 
 pub(super) use address::{Base, credential};
 pub(super) use ask::{ask, base, list_models};
+pub(super) use examine::examine;
 pub(super) use failure::now;
 pub(super) use read::{arguments, count, read};
 pub(super) use tally::Tally;
@@ -124,9 +126,10 @@ impl<P: Protocol> Http<P> {
         let headers = Headers::new(config, P::headers(key.as_ref())?)?;
         let mut secrets = address::secrets(config);
         secrets.extend(key);
+        secrets.extend(config.proxy_auth.clone());
         Ok(Http {
             protocol: P::new(config, &base),
-            client: client::new(&base, config.timeouts.connect)?,
+            client: client::new(config, &base, config.timeouts.connect)?,
             base,
             headers,
             body: config.body.clone(),

@@ -30,8 +30,13 @@ impl Decoder {
         let mut fields = self.fields(field, "providers.NAME");
         let mut spec = ProviderSpec {
             kind: fields.take(self, "kind").and_then(|f| self.words(&f)),
-            base_url: fields.take(self, "base_url").and_then(|f| self.url(&f)),
-            api_key_env: fields.take(self, "api_key_env").and_then(|f| self.variable(&f)),
+            base_url: fields.take(self, "base_url").and_then(|f| self.url(&f, "use `api_key_env`")),
+            api_key_env: fields.take(self, "api_key_env").and_then(|f| self.variable(&f, "`api_key_env: LAB_KEY`")),
+            ca_file: fields.take(self, "ca_file").and_then(|f| self.words(&f)),
+            proxy: fields.take(self, "proxy").and_then(|f| self.proxy(&f)),
+            proxy_auth_env: fields
+                .take(self, "proxy_auth_env")
+                .and_then(|f| self.variable(&f, "`proxy_auth_env: LAB_PROXY_AUTH`")),
             script: fields.take(self, "script").and_then(|f| self.words(&f)),
             ..ProviderSpec::default()
         };
@@ -84,14 +89,19 @@ impl Decoder {
         policy
     }
 
-    fn url(&mut self, field: &Field<'_>) -> Option<At<String>> {
+    fn proxy(&mut self, field: &Field<'_>) -> Option<At<String>> {
+        let text = self.words(field)?;
+        if text.value == "none" { Some(text) } else { self.url(field, "use `proxy_auth_env`") }
+    }
+
+    fn url(&mut self, field: &Field<'_>, instead: &str) -> Option<At<String>> {
         let text = self.words(field)?;
         match check_url(&text.value) {
             Ok(()) => Some(At { value: text.value.trim_end_matches('/').to_string(), at: text.at }),
             Err(UrlFault::Credential) => {
                 // The value is not shown: it is what must not be spread.
                 let why = format!("`{}` holds a user or password: a credential never stands in a file", field.path);
-                self.push(Message::new(Level::Error, "secret.in_file", why).at(field.at()).hint("use `api_key_env`"));
+                self.push(Message::new(Level::Error, "secret.in_file", why).at(field.at()).hint(instead));
                 None
             }
             Err(UrlFault::Form) => {
@@ -101,7 +111,7 @@ impl Decoder {
         }
     }
 
-    fn variable(&mut self, field: &Field<'_>) -> Option<At<String>> {
+    fn variable(&mut self, field: &Field<'_>, example: &str) -> Option<At<String>> {
         let name = self.words(field)?;
         let good = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.value.chars().all(good) && !name.value.starts_with(|c: char| c.is_ascii_digit()) {
@@ -109,7 +119,7 @@ impl Decoder {
         }
         // Most likely the key itself, so it is not repeated.
         let why = format!("`{}` must be the name of a variable; a key itself never stands in a file", field.path);
-        self.push(Message::new(Level::Error, "secret.in_file", why).at(field.at()).hint("`api_key_env: LAB_KEY`"));
+        self.push(Message::new(Level::Error, "secret.in_file", why).at(field.at()).hint(example));
         None
     }
 

@@ -158,6 +158,7 @@ impl Decoder {
         let mut limits = ModelLimits::default();
         if let Some(n) = fields.take(self, "context").and_then(|f| self.count(&f)) {
             limits.context = n;
+            limits.context_known = true;
         }
         if let Some(n) = fields.take(self, "max_output").and_then(|f| self.count(&f)) {
             limits.max_output = n;

@@ -23,6 +23,9 @@ keys! { Team:
     Here "providers.NAME.api_key_env", "name of a variable", "`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY`; none for `ollama`", "providers: {openai: {api_key_env: LAB_KEY}}", "The variable with the credential; unset: none is sent. A key itself never stands in a file.";
     Here "providers.NAME.headers", "map of texts", "`{}`", "providers: {openai: {headers: {x-team: docs}}}", "Headers of every request.";
     Here "providers.NAME.body", "map", "`{}`", "providers: {openai: {body: {top_k: 20}}}", "Members added to every request; `null` takes one out.";
+    Here "providers.NAME.ca_file", "file", "none", "providers: {openai: {ca_file: lab-ca.pem}}", "Certificates in PEM that are trusted beside those of the system, relative to the file.";
+    Here "providers.NAME.proxy", "URL or `none`", "environment `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`", "providers: {openai: {proxy: \"http://127.0.0.1:3128\"}}", "The proxy on the way to the provider; `none`: no proxy, whatever the environment says.";
+    Here "providers.NAME.proxy_auth_env", "name of a variable", "none", "providers: {openai: {proxy: \"http://127.0.0.1:3128\", proxy_auth_env: LAB_PROXY_AUTH}}", "The variable with `USER:PASSWORD` for the proxy.";
     Here "providers.NAME.script", "file", "required for kind `scripted`", "providers: {scripted: {script: demo.script.yaml}}", "The script that answers instead of a model.";
     Here "providers.NAME.timeout", "map", "see its keys", "providers: {openai: {timeout: {idle: 5m}}}", "Time limits of one call.";
     Here "providers.NAME.timeout.connect", "duration", "10s", "providers: {openai: {timeout: {connect: 5s}}}", "Until the connection stands.";
