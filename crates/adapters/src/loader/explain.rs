@@ -4,6 +4,7 @@
 use super::config::Config;
 use super::request::LoadRequest;
 use super::setup::{Origin, Setup};
+use deputize_core::policy::Source;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -83,6 +84,8 @@ pub(super) fn settings(setup: &Setup, sources: &Sources<'_>) -> Vec<Setting> {
     out.push(sources.setting("user_agents", json!(spec.user_agents)));
     let context: Vec<&str> = setup.team.project_context.iter().map(|f| f.path.as_str()).collect();
     out.push(sources.setting("project_context", json!(context)));
+    let rules = setup.team.layers.as_slice().iter().find(|layer| layer.source == Source::Project);
+    out.push(sources.setting("permissions", rules.map(|layer| json!(layer.rules)).unwrap_or_default()));
     out.extend(SINGLE.iter().map(|(key, pointer)| sources.setting(key, at(pointer))));
     for (above, pointer) in MAPS {
         if let Value::Object(map) = at(pointer) {

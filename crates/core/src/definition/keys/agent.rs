@@ -42,8 +42,8 @@ keys! { Agent:
     Here "budget.tool_calls", "integer", "100", "budget: {tool_calls: 20}", "Tool calls.";
     Here "budget.children", "integer", "20", "budget: {children: 5}", "Children that it starts itself.";
     Here "maxTurns", "integer", "`budget.turns`", "maxTurns: 8", "The same as `budget.turns`; when both are given they must agree.";
-    Here "permissions", "list of rules", "what the parent has", "permissions: [{operations: [read], paths: [/], mode: allow}]", "Ordered rules on paths: the first that matches decides, what none matches is denied, and of several lists the strictest wins.";
-    Here "permissions.operations", "list of `read`, `write`", "required in a rule", "permissions: [{operations: [read, write], paths: [/docs/]}]", "What the rule speaks of.";
+    Here "permissions", "list of maps", "what the parent has", "permissions: [{operations: [read], paths: [/], mode: allow}]", "Ordered rules on paths: the first that matches decides, what none matches is denied, and of several lists the strictest wins.";
+    Here "permissions.operations", "list or comma text of `read`, `write`", "required in a rule", "permissions: [{operations: [read, write], paths: [/docs/]}]", "What the rule speaks of.";
     Here "permissions.paths", "list of patterns", "required in a rule", "permissions: [{operations: [read], paths: [/docs/, \"/src/**/*.{rs,toml}\"]}]", "Paths from the workspace down: `dir/` is the folder and all below it, `/` is everything, `*` stops at `/`, `**` does not.";
     Here "permissions.mode", "`allow`, `deny` or `ask`", "`allow`", "permissions: [{operations: [write], paths: [/docs/old/], mode: deny}, {operations: [read, write], paths: [/docs/]}]", "What the rule says. `deny` and `ask` ignore letter case, `allow` does not; this build cannot ask, so `ask` denies and says so.";
     Here "permissions.reason", "text", "none", "permissions: [{operations: [write], paths: [/vendor/], mode: deny, reason: It is generated.}, {operations: [read, write], paths: [/]}]", "Why; it is in the refusal.";
