@@ -6,9 +6,11 @@ mod docs;
 pub mod doctor;
 pub mod text;
 mod time;
+mod upkeep;
 mod waiting;
 
 pub use conversation::conversation;
 pub use docs::*;
 pub use time::rfc3339;
+pub use upkeep::{BackupDoc, RemovedDoc};
 pub use waiting::*;

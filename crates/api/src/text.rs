@@ -49,6 +49,15 @@ pub fn count(n: u64) -> String {
     }
 }
 
+/// `950 bytes`, `12.3 MB`.
+pub fn bytes(n: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)];
+    match UNITS.into_iter().find(|(_, unit)| n >= *unit) {
+        Some((name, unit)) => format!("{}.{} {name}", n / unit, n % unit * 10 / unit),
+        None => many(n, "byte"),
+    }
+}
+
 /// A payload: a lone `result` text as it is, everything else as indented JSON.
 pub fn payload(payload: &Value) -> String {
     let lone = payload.as_object().filter(|m| m.len() == 1).and_then(|m| m.get("result")).and_then(Value::as_str);

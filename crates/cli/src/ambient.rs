@@ -22,20 +22,39 @@ pub(crate) struct Ambient {
     pub(crate) state: PathBuf,
     /// The state folder, when the flag `--home` says it.
     pub(crate) flag: Option<PathBuf>,
+    /// Why there is no current folder.
+    pub(crate) lost: Option<String>,
 }
 
 impl Ambient {
     /// `home`: the flag `--home`.
     pub(crate) fn read(home: Option<PathBuf>) -> Result<Ambient, Fault> {
-        let cwd = std::env::current_dir()
-            .map_err(|e| Fault::new("workspace.missing", format!("the current folder cannot be read: {e}")))?;
+        let found = std::env::current_dir();
+        let lost = found.as_ref().err().map(ToString::to_string);
+        // Nothing is looked for there: what needs the current folder is refused first.
+        let cwd = found.unwrap_or_else(|_| PathBuf::from("/"));
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
         let env: BTreeMap<String, String> = std::env::vars_os().filter_map(text).collect();
+        let given = home.clone();
         let flag = home.map(|folder| cwd.join(folder));
         let state = state_folder(&cwd, &env, flag.clone())?;
-        Ok(Ambient { cwd, env, state, flag })
+        let ambient = Ambient { cwd, env, state, flag, lost };
+        let relative = |folder: &Path| !folder.is_absolute();
+        if given.as_deref().is_some_and(relative)
+            || set(&ambient.env, "DEPUTIZE_HOME").is_some_and(|home| relative(Path::new(home)))
+        {
+            ambient.needs_folder()?;
+        }
+        Ok(ambient)
+    }
+    /// For what cannot do without the current folder, which may be gone.
+    pub(crate) fn needs_folder(&self) -> Result<(), Fault> {
+        self.lost.as_ref().map_or(Ok(()), |why| {
+            let text = format!("the current folder cannot be read: {why}");
+            Err(Fault::new("workspace.missing", text).hint("go to a folder that is there"))
+        })
     }
     /// A variable that is set to something.
     pub(crate) fn var(&self, name: &str) -> Option<&str> {

@@ -3,9 +3,10 @@
 use crate::exit::Exit;
 use crate::fault::Fault;
 use crate::out::Out;
-use crate::template;
+use crate::{amounts, template};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args as ClapArgs, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use deputize_core::summary::Terminal;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -212,10 +213,62 @@ impl BudgetFlags {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(crate) struct RunsArgs {
-    /// At most so many
-    #[arg(long, value_name = "COUNT", default_value_t = 50)]
+    /// At most so many; 1 or more
+    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = amounts::some)]
     pub(crate) limit: usize,
+    /// Only those in this state: running, interrupted, succeeded, failed and so on
+    #[arg(long, value_name = "STATE", value_parser = state)]
+    pub(crate) status: Option<String>,
+    #[command(subcommand)]
+    pub(crate) command: Option<RunsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// Remove whole trees for good
+    Rm(RmArgs),
+    /// Remove old trees for good, and make the store smaller
+    Prune(PruneArgs),
+    /// Copy the store to a new file, while runs go on
+    Backup(BackupArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RmArgs {
+    /// The trees, by the ids of their root runs; when one may not go, none does
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
+    /// Also trees that have not ended; they cannot be resumed any more
+    #[arg(long)]
+    pub(crate) unfinished: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PruneArgs {
+    /// Trees that were last active longer ago: 30d, 2w, 12h
+    #[arg(long, value_name = "AGE", value_parser = amounts::age)]
+    pub(crate) older: Option<u64>,
+    /// The oldest trees, until what is left in a store takes at most so much: 500M, 1G
+    #[arg(long, value_name = "SIZE", value_parser = amounts::size)]
+    pub(crate) max_size: Option<u64>,
+    /// The newest trees of a store stay, so many of them; alone: all others go
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) keep: Option<usize>,
+    /// Also trees that have not ended; they cannot be resumed any more
+    #[arg(long)]
+    pub(crate) unfinished: bool,
+    /// Say what would go, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct BackupArgs {
+    /// The new file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -280,6 +333,13 @@ pub(crate) struct MockModelArgs {
     /// End when standard input ends, so that it cannot outlive the process that started it
     #[arg(long)]
     pub(crate) while_input: bool,
+}
+
+/// The word for a state, as documents have it.
+fn state(text: &str) -> Result<String, String> {
+    let open = ["running", "interrupted", "waiting"];
+    let known = open.into_iter().chain(Terminal::ALL.into_iter().map(Terminal::word)).find(|word| *word == text);
+    known.map(String::from).ok_or_else(|| format!("write one of {}, succeeded, failed, cancelled ...", open.join(", ")))
 }
 
 fn role(text: &str) -> Result<(String, String), String> {

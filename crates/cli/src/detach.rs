@@ -23,12 +23,28 @@ use std::process::{Child, Command, Stdio};
 const MARK: &str = "run-id ";
 /// The folder of log files in the state folder.
 const FOLDER: &str = "logs";
+/// How the name of a log begins until the run has an id.
+const STARTING: &str = "starting-";
 /// Bytes of a log file that are shown when no run came to be.
 const SHOWN: u64 = 256 * 1024;
 
 /// Tells the process that waits for it the id of the run.
 pub(crate) fn announce(out: &Out, run: &RunId) {
     out.result(&format!("{MARK}{run}"));
+}
+
+/// Removes the log of a run.
+pub(crate) fn forget(ambient: &Ambient, run: &RunId) {
+    // Most runs have none.
+    drop(std::fs::remove_file(ambient.state.join(FOLDER).join(format!("{run}.log"))));
+}
+
+/// The runs that have a log. Those that are just starting have none of this kind yet.
+pub(crate) fn logs(ambient: &Ambient) -> Vec<RunId> {
+    let names = std::fs::read_dir(ambient.state.join(FOLDER)).into_iter().flatten().filter_map(Result::ok);
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let run = |name: String| Some(RunId::new(name.strip_suffix(".log").filter(|run| !run.starts_with(STARTING))?));
+    names.filter_map(run).collect()
 }
 
 /// Starts the process and waits until its run exists. `input`: what it is to read from standard input.
@@ -94,7 +110,7 @@ fn log_file(state: &Path) -> Result<(PathBuf, File), Fault> {
     let unwritable =
         |e: std::io::Error| Fault::new("store.failed", format!("{} cannot be written: {e}", folder.display()));
     crate::wire::private_folder(&folder).map_err(unwritable)?;
-    let path = folder.join(format!("starting-{}.log", std::process::id()));
+    let path = folder.join(format!("{STARTING}{}.log", std::process::id()));
     let file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&path);
     Ok((path, file.map_err(unwritable)?))
 }

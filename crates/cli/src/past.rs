@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The store of the state folder.
-const STORE: &str = "store.sqlite3";
+pub(crate) const STORE: &str = "store.sqlite3";
 /// Paths of other stores that runs were started in, one a line.
 const OTHERS: &str = "stores";
 /// Candidates that are looked at for an id.
@@ -29,8 +29,8 @@ const OBJECTIVE: usize = 60;
 pub(crate) struct Shelf {
     /// The store.
     pub(crate) store: Arc<dyn Store>,
-    /// What its reads left out.
-    torn: wire::Torn,
+    /// The same, as a file.
+    upkeep: wire::Upkeep,
     /// Its file.
     path: PathBuf,
 }
@@ -39,8 +39,20 @@ impl Shelf {
     /// Opens or makes a store; `path`: another one than that of the state folder.
     pub(crate) fn open(ambient: &Ambient, path: Option<&Path>, sync: wire::Sync) -> Result<Shelf, Fault> {
         let path = path.map_or_else(|| store_path(ambient), Path::to_path_buf);
-        let (store, torn) = wire::store(&path, sync)?;
-        Ok(Shelf { store, torn, path })
+        let (store, upkeep) = wire::store(&path, sync)?;
+        Ok(Shelf { store, upkeep, path })
+    }
+    /// The file and what is done with it.
+    pub(crate) fn upkeep(&self) -> &wire::Upkeep {
+        &self.upkeep
+    }
+    /// Where it is.
+    pub(crate) fn place(&self) -> std::path::Display<'_> {
+        self.path.display()
+    }
+    /// Whether both are the same store.
+    pub(crate) fn is(&self, other: &Shelf) -> bool {
+        self.path == other.path
     }
     /// Locks belong to the store, whichever state folder it was reached from.
     fn folder(&self) -> &Path {
@@ -180,7 +192,7 @@ pub(crate) async fn tree(shelf: &Shelf, root: &RunId) -> Result<Tree, Fault> {
 
 /// Says which last records were left out because they were only half written. Nothing has to be done about them.
 pub(crate) fn report_torn(shelf: &Shelf, out: &Out) {
-    for torn in shelf.torn.met() {
+    for torn in shelf.upkeep.torn() {
         out.note(&format!("a last record that was only half written is left out: {torn}"));
     }
 }

@@ -8,15 +8,16 @@ use deputize_adapters::ids::RandomIds;
 use deputize_adapters::loader::{self, Origin, Provider, ProviderKind, Setup};
 use deputize_adapters::provider::{self, Config, ConfigError, Kind, Limits, Look, Router, Secret, Timeouts};
 use deputize_adapters::store::lock::TreeLock;
+use deputize_adapters::store::retention::{Candidate, Rule};
 use deputize_adapters::store::sqlite::{self, SqliteStore};
 use deputize_adapters::tool::{BUILTIN, Builtin, FileTools};
 use deputize_core::definition::{Definition, ToolSpec};
-use deputize_core::id::{AgentName, AgentPath, Label, ModelName, RunId};
+use deputize_core::id::{AgentName, AgentPath, Label, ModelName, RunId, Time};
 use deputize_core::step::Failure;
-use deputize_runtime::port::{Model, Store, StoreError, Who};
+use deputize_runtime::port::{Clock as _, Model, Store, StoreError, Who};
 use deputize_runtime::{TokioClock, World};
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +29,9 @@ pub(crate) use deputize_adapters::store::free_space;
 pub(crate) type Layer = provider::Layer;
 /// The layer that fails, and why.
 pub(crate) type Trouble = provider::Trouble;
+
+/// How the names begin of what this program keeps in a state folder.
+const OURS: [&str; 5] = ["store.sqlite3", "stores", "locks", "logs", "demo"];
 
 /// The lock of a tree, held until it is dropped.
 pub(crate) struct Lock {
@@ -51,29 +55,85 @@ fn unlockable(folder: &Path, root: &RunId, error: &std::io::Error) -> Fault {
 }
 
 /// Opens a store, and makes it where there is none.
-pub(crate) fn store(path: &Path, sync: Sync) -> Result<(Arc<dyn Store>, Torn), Fault> {
+pub(crate) fn store(path: &Path, sync: Sync) -> Result<(Arc<dyn Store>, Upkeep), Fault> {
     let sync = match sync {
         Sync::Full => sqlite::Sync::Full,
         Sync::Normal => sqlite::Sync::Normal,
     };
     let store = SqliteStore::open(path, sync)?;
-    Ok((Arc::new(store.clone()), Torn(store)))
+    Ok((Arc::new(store.clone()), Upkeep(store)))
 }
 
-/// Last records that were only half written when a machine went down; reads leave them out.
+/// What the port of a store has no word for: its file and what is done with it.
 #[derive(Clone)]
-pub(crate) struct Torn(SqliteStore);
+pub(crate) struct Upkeep(SqliteStore);
 
-impl Torn {
-    /// Those that were met so far.
-    pub(crate) fn met(&self) -> Vec<StoreError> {
+impl Upkeep {
+    /// Last records that were only half written when a machine went down, those that were met so far; reads leave them
+    /// out.
+    pub(crate) fn torn(&self) -> Vec<StoreError> {
         self.0.dropped()
     }
+    /// The trees that go, oldest first: of `all`, each with the moment of its last event and whether it may go.
+    pub(crate) async fn choose(&self, old: &Old, all: Vec<(RunId, Time, bool)>) -> Result<Vec<RunId>, Fault> {
+        let rule = Rule { older: old.older, max_bytes: old.max_size, keep: old.keep };
+        let candidate = |(root, updated, may_go)| Candidate { root, updated, may_go };
+        let all: Vec<Candidate> = all.into_iter().map(candidate).collect();
+        let survey = if old.max_size.is_some() { self.0.survey().await? } else { sqlite::Survey::default() };
+        Ok(rule.choose(&all, &survey, TokioClock::system().now()))
+    }
+    /// Gives free pages back; whether it could. See [`SqliteStore::shrink`].
+    pub(crate) async fn shrink_file(&self, alone: bool) -> Result<bool, Fault> {
+        Ok(self.0.shrink(alone).await? == sqlite::Shrunk::Done)
+    }
+}
+
+impl std::ops::Deref for Upkeep {
+    type Target = SqliteStore;
+    fn deref(&self) -> &SqliteStore {
+        &self.0
+    }
+}
+
+/// What counts as old, when trees are to go.
+pub(crate) struct Old {
+    /// Last active longer ago than so many milliseconds.
+    pub(crate) older: Option<u64>,
+    /// Beyond so many bytes.
+    pub(crate) max_size: Option<u64>,
+    /// Not among the newest so many.
+    pub(crate) keep: Option<usize>,
 }
 
 /// Makes a folder that only this user can look into.
 pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Closes a state folder that others can reach, if nothing but our own is in it. What there is to say about it.
+pub(crate) fn close(folder: &Path) -> Option<String> {
+    let mode = std::fs::metadata(folder).ok()?.permissions().mode() & 0o7777;
+    if mode & 0o077 == 0 {
+        return None;
+    }
+    let (shown, at) = (folder.display(), format!("{mode:04o}"));
+    let open = format!("the state folder {shown} is open to others (mode {at})");
+    let own = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.is_ok_and(|entry| {
+            let name = entry.file_name();
+            OURS.iter().any(|ours| name.to_string_lossy().starts_with(ours))
+        })
+    };
+    let ours = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.all(own));
+    let closed = ours && std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).is_ok();
+    match (closed, mode & 0o022) {
+        (true, _) => Some(format!("{open}: it is closed to them now")),
+        // Others can read names, not content: the files have mode 0600.
+        (false, 0) => None,
+        (false, _) => {
+            Some(format!("{open}, who could replace its files: chmod 700 {shown}, or give another one with --home"))
+        }
+    }
 }
 
 /// The tools that this build can perform.

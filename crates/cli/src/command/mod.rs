@@ -23,6 +23,9 @@ use crate::reference;
 
 /// Does what was asked for.
 pub(crate) async fn execute(command: Command, ambient: &Ambient, out: &Out) -> Result<Exit, Fault> {
+    if matches!(command, Command::Run(_) | Command::Check(_) | Command::Init(_) | Command::MockModel(_)) {
+        ambient.needs_folder()?;
+    }
     match command {
         Command::Init(args) => init::execute(&args, ambient, out),
         Command::Run(args) => run::execute(*args, ambient, out).await,

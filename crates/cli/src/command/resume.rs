@@ -29,6 +29,11 @@ pub(crate) async fn execute(args: &IdArgs, ambient: &Ambient, out: &Out) -> Resu
     }
     let (stored, digest) = Stored::of(&shelf, &root).await?;
     out.set_redactor(&ambient.secrets(stored.variables()));
+    if !stored.setup.workspace.is_dir() {
+        let text = format!("the workspace {} is not there any more", stored.setup.workspace.display());
+        return Err(Fault::new("workspace.missing", text)
+            .hint("put it back; the run goes on from where it stopped, in the folder that it began in"));
+    }
     let world = wire::world(&stored, ambient, shelf.store.clone())?;
     let interrupts = Interrupts::listen(false)?;
     let tree = past::tree(&shelf, &root).await?;

@@ -37,6 +37,9 @@ pub(crate) async fn execute(args: RunArgs, ambient: &Ambient, out: &Out) -> Resu
     }
     let Prepared { setup, protected, mut choices } = prepare::prepare(ambient, out, &args.team, team).await?;
     past::make_state_folder(ambient)?;
+    if let Some(said) = wire::close(&ambient.state) {
+        out.say(&said);
+    }
     let shelf = Shelf::open(ambient, setup.store.path.as_deref(), setup.store.sync)?;
     let mut stored = Stored { setup, protected };
     let redactor = ambient.secrets(stored.variables());

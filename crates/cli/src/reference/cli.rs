@@ -12,17 +12,25 @@ pub(super) fn markdown() -> String {
     let _ = writeln!(out, "\n{}\n", about(&root));
     out.push_str("Flags of every command:\n\n");
     table(&mut out, root.get_arguments().filter(|arg| arg.is_global_set()));
-    for command in root.get_subcommands_mut().filter(|command| !command.is_hide_set()) {
-        let usage = command.render_usage().to_string();
-        let usage = usage.trim_start_matches("Usage: ");
-        let _ = write!(out, "\n## {}\n\n{}\n\n```\n{usage}\n```\n", command.get_name(), about(command));
-        let own: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_global_set() && shown(arg)).collect();
-        if !own.is_empty() {
-            out.push('\n');
-            table(&mut out, own.into_iter());
-        }
-    }
+    root.get_subcommands_mut().for_each(|command| section(&mut out, command));
     out
+}
+
+/// A command, and those below it.
+fn section(out: &mut String, command: &mut Command) {
+    if command.is_hide_set() {
+        return;
+    }
+    let usage = command.render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ");
+    let name = command.get_bin_name().unwrap_or_default().trim_start_matches("deputize ").to_string();
+    let _ = write!(out, "\n## {name}\n\n{}\n\n```\n{usage}\n```\n", about(command));
+    let own: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_global_set() && shown(arg)).collect();
+    if !own.is_empty() {
+        out.push('\n');
+        table(out, own.into_iter());
+    }
+    command.get_subcommands_mut().for_each(|command| section(out, command));
 }
 
 fn about(command: &Command) -> String {

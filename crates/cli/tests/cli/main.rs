@@ -17,5 +17,7 @@ mod permissions;
 mod run;
 mod secrets;
 mod survive;
+mod two;
+mod upkeep;
 mod waiting;
 mod watch;

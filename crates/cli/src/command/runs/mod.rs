@@ -1,7 +1,10 @@
-//! `runs`: the trees of all stores, newest first.
+//! `runs`: the trees of all stores, newest first; and what is done with old ones.
+
+mod backup;
+mod remove;
 
 use crate::ambient::Ambient;
-use crate::args::RunsArgs;
+use crate::args::{RunsArgs, RunsCommand};
 use crate::exit::Exit;
 use crate::fault::Fault;
 use crate::out::{Out, one_line};
@@ -12,12 +15,27 @@ use deputize_runtime::port::RunHead;
 /// Characters of an objective in a line.
 const OBJECTIVE: usize = 60;
 
-/// Lists them.
+/// Lists them, or does what was asked for instead.
 pub(crate) async fn execute(args: &RunsArgs, ambient: &Ambient, out: &Out) -> Result<Exit, Fault> {
+    match &args.command {
+        None => list(args, ambient, out).await,
+        Some(RunsCommand::Rm(args)) => remove::rm(args, ambient, out).await,
+        Some(RunsCommand::Prune(args)) => remove::prune(args, ambient, out).await,
+        Some(RunsCommand::Backup(args)) => backup::execute(args, ambient, out).await,
+    }
+}
+
+async fn list(args: &RunsArgs, ambient: &Ambient, out: &Out) -> Result<Exit, Fault> {
     let mut runs = Vec::new();
-    for found in past::list(&past::shelves(ambient)?, args.limit).await? {
+    // A state is only known when it has been looked at, so all are looked at.
+    let most = if args.status.is_some() { usize::MAX } else { args.limit };
+    for found in past::list(&past::shelves(ambient)?, most).await? {
         let root = &found.head.run;
         let live = found.head.status.is_none() && found.shelf.is_driven(root)?;
+        let wanted = args.status.as_deref().is_none_or(|status| status == status_word(found.head.status, live));
+        if !wanted || runs.len() >= args.limit {
+            continue;
+        }
         match past::tree(&found.shelf, root).await {
             Ok(tree) => runs.extend(run_line(&tree, root, live)),
             // One that cannot be read keeps nobody from the others.
