@@ -106,6 +106,7 @@ fn by_words(kind: &str) -> Value {
         _ if kind.starts_with("list of names") || kind.starts_with("list of tool names") => {
             json!({"anyOf": [{"type": "array", "items": text()}, {"type": "string"}]})
         }
+        _ if kind.ends_with("or a list of them") => json!({"anyOf": [{"type": "array", "items": text()}, text()]}),
         _ if kind.starts_with("list") => json!({"type": "array"}),
         _ if kind.starts_with("map, or") => json!({"type": ["object", "string"]}),
         _ if kind.starts_with("map of texts") => map_of(text()),
