@@ -34,7 +34,10 @@ fn entry(run: &RunView, record: &Recorded) -> Option<String> {
         Event::StepInDoubt { label, .. } => Some(format!("[{label}] was under way when the run stopped\n\n")),
         Event::StepInterrupted { label, .. } => Some(format!("[{label}] was interrupted\n\n")),
         Event::Decided { label, what, why } => Some(format!("[{label}] decided: {what}: {why}\n\n")),
-        Event::CancelRequested { by } => Some(format!("cancelled by {by}\n\n")),
+        Event::MessageReceived { text, by } => Some(block(&format!("said by {by}"), text)),
+        Event::ResultDiscarded { label, .. } => Some(format!("[{label}] came too late and was not used\n\n")),
+        Event::CancelRequested { by, limit: None } => Some(format!("cancelled by {by}\n\n")),
+        Event::CancelRequested { by, limit: Some(_) } => Some(format!("ended: the time of {by} is over\n\n")),
         Event::RunFinished { summary } => {
             let word = text::people_word(summary.status.word(), summary.partial);
             let why = summary.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();

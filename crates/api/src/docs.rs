@@ -208,6 +208,9 @@ pub struct StepDoc {
     pub ended: Option<String>,
     /// Tokens of all its attempts.
     pub usage: Usage,
+    /// What of these is presumed, since nobody knows what a lost attempt used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub presumed: Option<Usage>,
 }
 
 /// One delegation.
@@ -432,6 +435,7 @@ fn step(row: StepRow) -> StepDoc {
         started: rfc3339(row.started),
         ended: row.ended.map(rfc3339),
         usage: row.usage,
+        presumed: (row.presumed != Usage::default()).then_some(row.presumed),
     }
 }
 

@@ -171,7 +171,13 @@ fn short_usage(usage: &UsageDoc) -> String {
 fn step(run: &RunView, row: &StepRow) -> String {
     let again = if row.attempt > 1 { format!(" (attempt {})", row.attempt) } else { String::new() };
     let why = row.reason_code.as_ref().map(|c| format!("  {c}")).unwrap_or_default();
-    let tokens = if row.usage.tokens() > 0 { format!("  {} tokens", count(row.usage.tokens())) } else { String::new() };
+    let mut tokens = String::new();
+    if row.usage.tokens() > 0 {
+        let _ = write!(tokens, "  {} tokens", count(row.usage.tokens()));
+    }
+    if row.presumed.tokens() > 0 {
+        let _ = write!(tokens, " ({} presumed)", count(row.presumed.tokens()));
+    }
     match row.kind {
         "delegate" => refused(run, &row.label).unwrap_or_else(|| format!("delegate {}  {}{why}", row.name, row.status)),
         kind => format!("{kind} {}  {}{again}{tokens}{why}", row.name, row.status),

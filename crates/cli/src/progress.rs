@@ -117,7 +117,13 @@ impl<'a> Progress<'a> {
                 self.tokens = self.tokens.saturating_add(presumed.usage.tokens());
                 None
             }
-            Event::CancelRequested { by } => Some(format!("{path}  cancelled by {by}")),
+            Event::CancelRequested { by, limit: None } => Some(format!("{path}  cancelled by {by}")),
+            Event::CancelRequested { by, limit: Some(_) } => Some(format!("{path}  ended: the time of {by} is over")),
+            Event::MessageReceived { by, .. } => Some(format!("{path}  a message of {by}")),
+            Event::ResultDiscarded { label, spent, .. } => {
+                self.tokens = self.tokens.saturating_add(spent.usage.tokens());
+                Some(self.line(path, label, "came too late and is not used"))
+            }
             Event::RunFinished { summary } if *run != self.root => {
                 Some(format!("{path}  {}", text::people_word(summary.status.word(), summary.partial)))
             }

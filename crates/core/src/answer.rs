@@ -4,6 +4,7 @@
 use crate::brief::{Brief, Origin};
 use crate::code::{self, Code};
 use crate::depth::{DEEPEST, deeper};
+use crate::message::paired;
 use crate::schema;
 use crate::summary::{Judge, Judged, Verdict};
 use serde::Deserialize;
@@ -86,17 +87,18 @@ fn split_report(text: &str) -> (Cow<'_, str>, Option<&str>) {
 
 /// The JSON document in a text: the whole, the first fenced block, or what stands between the outer braces.
 fn document(text: &str) -> Option<Value> {
+    let json = |text: &str| serde_json::from_str(text).or_else(|_| serde_json::from_str(&paired(text))).ok();
     let fenced = || {
         let (_, rest) = text.split_once("```")?;
         let (inside, _) = rest.split_once("```")?;
-        serde_json::from_str(inside.trim_start_matches("json").trim()).ok()
+        json(inside.trim_start_matches("json").trim())
     };
     let braced = || {
         let from = text.find('{')?;
         let to = text.rfind('}')?;
-        serde_json::from_str(text.get(from..=to)?).ok()
+        json(text.get(from..=to)?)
     };
-    serde_json::from_str(text).ok().or_else(fenced).or_else(braced)
+    json(text).or_else(fenced).or_else(braced)
 }
 
 #[derive(Deserialize)]

@@ -163,4 +163,15 @@ impl Spend {
             }
         }
     }
+    /// Takes off what was booked for the same attempt before, so that nothing is booked twice.
+    pub fn less(&mut self, booked: &Spend) {
+        self.usage.less(&booked.usage);
+        self.model_calls = self.model_calls.saturating_sub(booked.model_calls);
+        self.tool_calls = self.tool_calls.saturating_sub(booked.tool_calls);
+        for m in &mut self.by_model {
+            if let Some(b) = booked.by_model.iter().find(|b| b.role == m.role && b.model == m.model) {
+                m.usage.less(&b.usage);
+            }
+        }
+    }
 }

@@ -124,6 +124,7 @@ codes! {
     MODEL_PANICKED = "model.panicked", "F-07", "The adapter of the provider broke down.";
     MODEL_SCRIPT = "model.script", "L-27", "The script of the scripted provider has no line for this call.";
     STEP_IN_DOUBT = "step.in_doubt", "E-60", "The step was under way at a crash, and nobody can know whether it was done.";
+    RESULT_DISCARDED = "result.discarded", "X-08", "Something came of an attempt after it was given up; it is not used, and what it used is booked.";
     STEP_STOPPED = "step.stopped", "E-60", "The step was stopped because nobody waits for it any more.";
     RUN_CANCELLED = "run.cancelled", "E-60", "The run was cancelled.";
     RUN_STALLED = "run.stalled", "E-60", "The program wants nothing and nothing is under way: a fault of the program.";

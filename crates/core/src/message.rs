@@ -4,6 +4,7 @@ use crate::depth::{DEEPEST, deeper};
 use crate::id::{Digest, ModelName, ToolName};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The arguments of a tool call as the model gave them.
@@ -22,7 +23,7 @@ impl Arguments {
         if text.trim().is_empty() {
             return Arguments::Json(Value::Object(serde_json::Map::new()));
         }
-        match serde_json::from_str(text) {
+        match serde_json::from_str(text).or_else(|_| serde_json::from_str(&paired(text))) {
             Ok(value) if !deeper(&value, DEEPEST) => Arguments::Json(value),
             _ => Arguments::Malformed(text.to_string()),
         }
@@ -30,6 +31,39 @@ impl Arguments {
     fn is_too_deep(&self) -> bool {
         matches!(self, Arguments::Json(value) if deeper(value, DEEPEST))
     }
+}
+
+/// The same JSON with the replacement character for each half of a surrogate pair that stands alone (`\ud83d` without its
+/// second half, as a model that is cut in the middle of an emoji writes it): no text can hold such a half.
+pub(crate) fn paired(json: &str) -> Cow<'_, str> {
+    const LONE: &str = "\\ufffd";
+    let mut out = String::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(found) = json.get(at..).and_then(|rest| rest.find('\\')) {
+        let escape = at + found;
+        at = escape + 2; // a backslash and what it escapes; if that is longer than a byte, `get` ends the loop
+        let second = || unit(json, escape + 6).is_some_and(|unit| (0xdc00..0xe000).contains(&unit));
+        match unit(json, escape) {
+            Some(0xd800..=0xdbff) if second() => at = escape + 12,
+            Some(0xd800..=0xdfff) => {
+                out.push_str(json.get(from..escape).unwrap_or_default());
+                out.push_str(LONE);
+                (from, at) = (escape + 6, escape + 6);
+            }
+            _ => {}
+        }
+    }
+    if from == 0 {
+        return Cow::Borrowed(json);
+    }
+    out.push_str(json.get(from..).unwrap_or_default());
+    Cow::Owned(out)
+}
+
+/// The code unit that an escape `\uXXXX` at this place names.
+fn unit(json: &str, at: usize) -> Option<u32> {
+    let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
+    u32::from_str_radix(digits, 16).ok().filter(|_| digits.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
 /// One tool call of a turn. Its id in requests is made from the step's label, so that ids are unique and stable.
@@ -128,6 +162,12 @@ impl Usage {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
         self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+    }
+    /// Takes off another usage, down to nothing.
+    pub fn less(&mut self, other: &Usage) {
+        self.input_tokens = self.input_tokens.saturating_sub(other.input_tokens);
+        self.cached_tokens = self.cached_tokens.saturating_sub(other.cached_tokens);
+        self.output_tokens = self.output_tokens.saturating_sub(other.output_tokens);
     }
 }
 

@@ -77,6 +77,12 @@ impl Ready {
         self.driver.cancel(run, by);
         self
     }
+    /// Starts nothing: what was asked for is done, the rest of the tree stays as it is until somebody takes it up.
+    #[must_use]
+    pub fn still(mut self) -> Ready {
+        self.driver.hold_still();
+        self
+    }
     /// Lets it run.
     pub fn go(self) -> Handle {
         let Ready { root, control, live, driver } = self;
@@ -103,6 +109,11 @@ impl Handle {
     /// Asks something of the driver; without effect when it has ended.
     pub fn control(&self, control: Control) {
         drop(self.control.send(control));
+    }
+    /// Says something to the model of a run; see [`Control::Say`].
+    pub fn say(&self, run: &RunId, text: &str, by: &str) {
+        let (run, text, by) = (run.clone(), text.to_string(), by.to_string());
+        self.control(Control::Say { run, text, by });
     }
     /// A door to the driver that outlives borrows of this handle.
     pub fn controller(&self) -> mpsc::UnboundedSender<Control> {

@@ -115,7 +115,9 @@ pub trait Tools: Send + Sync {
         tool: &'a ToolName,
         arguments: &'a Value,
     ) -> Pending<'a, Result<Option<Note>, Failure>>;
-    /// Performs one call; `note` is what [`Tools::prepare`] gave, perhaps in an earlier process. Dropping the future cancels it.
+    /// Performs one call; `note` is what [`Tools::prepare`] gave, perhaps in an earlier process. Dropping the future cancels it:
+    /// when the drop returns, nothing of the call goes on. Whoever starts processes kills their whole group in a destructor;
+    /// the driver awaits the drop of what it stops before it reports that the tree has ended.
     /// The text may be of any size; the driver bounds what a model sees.
     fn perform<'a>(
         &'a self,
@@ -231,6 +233,15 @@ pub enum Signal {
         /// The run.
         run: RunId,
         /// Who asks.
+        by: String,
+    },
+    /// Say this to the model of a run.
+    Say {
+        /// The run.
+        run: RunId,
+        /// What.
+        text: String,
+        /// Who.
         by: String,
     },
 }

@@ -3,9 +3,12 @@
 #![expect(clippy::panic, reason = "a broken stage must stop its test at once, with the reason")]
 
 pub mod fuzz;
+pub mod group;
+pub mod soak;
 pub mod stage;
 pub mod store;
 pub mod toys;
+pub mod valid;
 
 pub use deputize_adapters::mock;
 pub use deputize_adapters::provider::scripted;

@@ -16,7 +16,8 @@ use std::sync::Arc;
 /// The root of every tree on a stage.
 pub const ROOT: &str = "r";
 
-struct OneId;
+/// The id of the only tree of a stage.
+pub(crate) struct OneId;
 impl Ids for OneId {
     fn run(&self) -> RunId {
         RunId::new(ROOT)

@@ -83,7 +83,7 @@ async fn end_here(shelf: &Shelf, run: &RunId, root: &RunId, lock: Lock, until: I
     // Asked for before it goes: a tree that waits is left again at once.
     let ready = deputize_runtime::resume(world, root, team, digest).await?.cancel(run, BY);
     let mut watch = ready.watch();
-    let handle = ready.go();
+    let handle = ready.still().go();
     let control = handle.controller();
     let mut over = std::pin::pin!(handle.wait());
     let mut watching = true;

@@ -10,7 +10,7 @@ use crate::definition::{Structured, Team};
 use crate::event::Started;
 use crate::id::{Label, ModelName};
 use crate::message::{Arguments, Message, Request, SentCall, ToolOffer, Turn};
-use crate::run::{Rejected, RunState};
+use crate::run::{Heard, Rejected, RunState, Status};
 use crate::step::{Ask, Form, Product, Prompt, Task};
 use result::Shown;
 use std::sync::Arc;
@@ -107,7 +107,10 @@ pub fn draft(
         Task::Text(text) => text.clone(),
     };
     let messages = match (&prompt.close, room) {
-        (Some(close), Some(room)) => vec![closing(state, team, prompt, first, close, room, system.len())],
+        (Some(close), Some(room)) => {
+            let said = Said::before(state, prompt, label);
+            vec![closing(state, team, prompt, first, (close, said), room, system.len())]
+        }
         _ => conversation(state, team, label, prompt, first, model),
     };
     let limits = team.models.limits(model);
@@ -152,7 +155,9 @@ fn conversation(
 ) -> Vec<Message> {
     let mut out = vec![Message::User { text: first }];
     let mut evidence = 0;
+    let mut said = Said::before(state, prompt, label);
     for (turn_label, turn) in turns(state, prompt) {
+        out.extend(said.until(state.step(&turn_label).map(|s| s.started_seq)).map(user));
         let (calls, reasoning) = (sent(&turn_label, turn), turn.reasoning_for(model));
         out.push(Message::Assistant { text: turn.text.clone(), calls, reasoning });
         for (i, call) in turn.calls.iter().enumerate() {
@@ -160,11 +165,42 @@ fn conversation(
             out.push(Message::Tool { call: call_id(&turn_label, i), name: plain(&call.name), text });
         }
     }
+    out.extend(said.until(None).map(user));
     if let Some(close) = &prompt.close {
         out.push(Message::User { text: close.clone() });
     }
     repair(state, label, model, &mut out);
     out
+}
+
+fn user(text: &str) -> Message {
+    Message::User { text: text.to_string() }
+}
+
+/// What was said to the run, up to the start of the step that a request is for. Each stands before the first turn that
+/// started after it, so its place is the same in every later request.
+struct Said<'a>(&'a [Heard]);
+
+impl<'a> Said<'a> {
+    fn before(state: &'a RunState, prompt: &Prompt, label: &Label) -> Said<'a> {
+        if !prompt.thread.is_empty() {
+            return Said(&[]);
+        }
+        // A step that is about to be made again starts anew: it reads what was said since.
+        let start =
+            state.step(label).filter(|s| matches!(s.status, Status::Open | Status::Done(_))).map(|s| s.started_seq);
+        let mut all = Said(state.heard());
+        Said(all.take(start))
+    }
+    fn take(&mut self, before: Option<u64>) -> &'a [Heard] {
+        let count = before.map_or(self.0.len(), |seq| self.0.partition_point(|heard| heard.seq < seq));
+        let (taken, rest) = self.0.split_at_checked(count).unwrap_or((self.0, &[]));
+        self.0 = rest;
+        taken
+    }
+    fn until(&mut self, before: Option<u64>) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.take(before).iter().map(|heard| heard.text.as_str())
+    }
 }
 
 fn turns<'a>(state: &'a RunState, prompt: &Prompt) -> Vec<(Label, &'a Turn)> {
@@ -216,13 +252,15 @@ fn closing(
     team: &Team,
     prompt: &Prompt,
     first: String,
-    close: &str,
+    (close, mut said): (&str, Said<'_>),
     room: u64,
     system: usize,
 ) -> Message {
     let mut results = Vec::new();
     let mut evidence = 0;
+    let told = |text: &str| Shown::plain(format!("You were told: {text}"));
     for (label, turn) in turns(state, prompt) {
+        results.extend(said.until(state.step(&label).map(|s| s.started_seq)).map(told));
         if !turn.text.trim().is_empty() {
             results.push(Shown::plain(format!("You said: {}", turn.text)));
         }
@@ -230,6 +268,7 @@ fn closing(
             results.push(result::of(state, team, &label.call(i), &call.name, &mut evidence));
         }
     }
+    results.extend(said.until(None).map(told));
     let next = Label::under(&prompt.thread, &format!("t{}", prompt.upto + 1));
     if let Some(Rejected { product: Product::Turn(turn), why }) = state.step(&next).and_then(|s| s.rejected.as_ref())
         && !turn.text.trim().is_empty()

@@ -150,6 +150,9 @@ pub enum Event {
         spent: Spend,
         /// What follows.
         then: Then,
+        /// Nobody knows what it used: `spent` is what was kept back for it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        presumed: bool,
     },
     /// An attempt gave something that breaks the contract: a governance event, not a silent retry.
     StepRejected {
@@ -198,6 +201,26 @@ pub enum Event {
         /// Booked as used, since the stopped attempt may have been paid.
         presumed: Spend,
     },
+    /// Something came of an attempt that nobody waits for any more. It is not used; nothing follows from it.
+    ResultDiscarded {
+        /// The step.
+        label: Label,
+        /// Its attempt.
+        attempt: u32,
+        /// What had gone wrong, if it came as a failure.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<Code>,
+        /// What it used beyond what was presumed for it when it was given up.
+        spent: Spend,
+    },
+    /// Somebody said something to the run. Its model reads it before its next turn, after the results of the turn that is
+    /// under way.
+    MessageReceived {
+        /// What.
+        text: String,
+        /// Who.
+        by: String,
+    },
     /// A decision was recorded.
     Decided {
         /// The step.
@@ -216,6 +239,9 @@ pub enum Event {
     CancelRequested {
         /// Who.
         by: String,
+        /// The cap of a run above it that tripped; none when somebody asked for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<Code>,
     },
     /// The run is over.
     RunFinished {
@@ -245,6 +271,8 @@ impl Event {
             Event::StepDenied { .. } => "step_denied",
             Event::StepInDoubt { .. } => "step_in_doubt",
             Event::StepInterrupted { .. } => "step_interrupted",
+            Event::ResultDiscarded { .. } => "result_discarded",
+            Event::MessageReceived { .. } => "message_received",
             Event::Decided { .. } => "decided",
             Event::Woke { .. } => "woke",
             Event::CancelRequested { .. } => "cancel_requested",

@@ -21,6 +21,14 @@ use std::sync::Arc;
 /// The least output of a model call, in tokens.
 const LEAST_OUTPUT: u64 = 256;
 
+/// The most that is kept back of the time for a last synthesis, in milliseconds.
+const CLOSING_TIME: u64 = 30_000;
+
+/// Of the time that is left, what a child may have: 10 %, at most 30 s, stay for the parent's own last words.
+fn for_child(left: u64) -> u64 {
+    (left - (left / 10).min(CLOSING_TIME)).max(1)
+}
+
 /// The verdict on one want.
 enum Verdict {
     Start(Box<StepStart>),
@@ -344,7 +352,7 @@ impl Gate<'_> {
                 )
             });
         }
-        let time_left = self.state.deadline().map(|d| d.since(self.state.now()).max(1));
+        let time_left = self.state.deadline().map(|d| for_child(d.since(self.state.now())));
         let caps = asked.or(Caps { tokens: None, ..run });
         let caps = Caps { tokens: Some(tokens), runs: Some(runs), ..caps };
         let caps = caps.min(Caps { time: time_left, ..Caps::default() });

@@ -47,6 +47,7 @@ impl Ledger {
             | Event::StepRejected { spent, .. }
             | Event::StepInDoubt { presumed: spent, .. }
             | Event::StepInterrupted { presumed: spent, .. } => self.settle(spent, held),
+            Event::ResultDiscarded { spent, .. } => self.settle(spent, Reserve::default()),
             _ => {}
         }
     }

@@ -32,6 +32,8 @@ pub struct StepRow {
     pub ended: Option<Time>,
     /// Tokens of all attempts.
     pub usage: Usage,
+    /// What of these nobody counted: it is presumed for attempts that were lost.
+    pub presumed: Usage,
 }
 
 /// The steps of a run.
@@ -46,9 +48,16 @@ pub fn steps(run: &RunView) -> Vec<StepRow> {
         });
         let Some(row) = rows.get_mut(place) else { continue };
         match &record.event {
+            Event::StepInDoubt { presumed: spent, .. }
+            | Event::StepInterrupted { presumed: spent, .. }
+            | Event::StepFailed { spent, presumed: true, .. } => row.presumed.add(&spent.usage),
+            _ => {}
+        }
+        match &record.event {
             Event::StepSucceeded { spent, .. }
             | Event::StepFailed { spent, .. }
             | Event::StepRejected { spent, .. }
+            | Event::ResultDiscarded { spent, .. }
             | Event::StepInDoubt { presumed: spent, .. }
             | Event::StepInterrupted { presumed: spent, .. } => row.usage.add(&spent.usage),
             _ => {}
@@ -71,11 +80,13 @@ fn label(event: &Event) -> Option<&Label> {
         | Event::StepDenied { label, .. }
         | Event::StepInDoubt { label, .. }
         | Event::StepInterrupted { label, .. }
+        | Event::ResultDiscarded { label, .. }
         | Event::Decided { label, .. } => Some(label),
         Event::RunStarted(_)
         | Event::Recovered { .. }
         | Event::Woke { .. }
         | Event::CancelRequested { .. }
+        | Event::MessageReceived { .. }
         | Event::RunFinished { .. } => None,
     }
 }
@@ -102,6 +113,6 @@ fn row(run: &RunView, label: &Label, started: Time) -> Option<StepRow> {
             Outcome::Denied(refusal) => ("denied", Some(refusal.code.clone())),
         },
     };
-    let (label, attempt, usage) = (label.clone(), step.attempt, Usage::default());
-    Some(StepRow { label, kind, agent, name, attempt, status, reason_code, started, ended: None, usage })
+    let (label, attempt, usage, presumed) = (label.clone(), step.attempt, Usage::default(), Usage::default());
+    Some(StepRow { label, kind, agent, name, attempt, status, reason_code, started, ended: None, usage, presumed })
 }

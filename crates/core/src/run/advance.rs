@@ -25,6 +25,10 @@ impl RunState {
     /// What follows from the log alone: events to append, steps to stop.
     pub fn advance(&self, team: &Team) -> Next {
         let Some(started) = self.started.as_ref().filter(|_| self.summary.is_none()) else { return Next::default() };
+        if let (Some(by), Some(limit)) = (&self.cancelled, &self.overtaken) {
+            let why = format!("the time of {by} is over");
+            return self.cut_short(Terminal::of_cap(limit), limit.clone(), why, limit.limit());
+        }
         if let Some(by) = &self.cancelled {
             let why = format!("cancelled by {by}");
             return self.cut_short(Terminal::Cancelled, code::RUN_CANCELLED, why, None);

@@ -66,6 +66,18 @@ pub enum Command {
         /// Who asks.
         by: String,
     },
+    /// The time of a run above it is up: it ends, and as one whose time is up.
+    Expire {
+        /// That run.
+        by: String,
+    },
+    /// Somebody says something to the run. Too late once it is over or writes its last synthesis: nothing follows then.
+    Say {
+        /// What.
+        text: String,
+        /// Who.
+        by: String,
+    },
     /// Time has passed.
     Wake {
         /// The moment.
@@ -92,15 +104,21 @@ impl RunState {
                 Some(_) if deeper(&note, DEEPEST) => {
                     let why = format!("its note is nested deeper than {DEEPEST} levels");
                     let (code, spent, then) = (code::TOOL_FAILED, Spend::default(), Then::Final);
-                    vec![Event::StepFailed { label, attempt, code, why, spent, then }]
+                    vec![Event::StepFailed { label, attempt, code, why, spent, then, presumed: false }]
                 }
                 Some(_) => vec![Event::StepPrepared { label, attempt, note }],
                 None => Vec::new(),
             },
             Command::Recover { now } => self.recover(team, now),
-            Command::Cancel { by } if self.cancelled.is_none() => vec![Event::CancelRequested { by }],
+            Command::Cancel { by } if self.cancelled.is_none() => vec![Event::CancelRequested { by, limit: None }],
+            Command::Expire { by } if self.cancelled.is_none() => {
+                vec![Event::CancelRequested { by, limit: Some(code::BUDGET_TIME) }]
+            }
+            Command::Say { text, by } if self.hears() && !text.trim().is_empty() => {
+                vec![Event::MessageReceived { text, by }]
+            }
             Command::Wake { now } if now > self.now => vec![Event::Woke { now }],
-            Command::Cancel { .. } | Command::Wake { .. } => Vec::new(),
+            Command::Cancel { .. } | Command::Expire { .. } | Command::Say { .. } | Command::Wake { .. } => Vec::new(),
             Command::Interrupt => self.open.iter().filter_map(|label| self.interrupt(label)).collect(),
         }
     }
@@ -118,7 +136,7 @@ impl RunState {
         spent: Spend,
         now: Time,
     ) -> Option<Event> {
-        let step = self.live(label, attempt)?;
+        let Some(step) = self.live(label, attempt) else { return self.discard(label, attempt, &what, spent) };
         let label = label.clone();
         let what = match what {
             Delivery::Product(Product::Turn(turn)) => Delivery::Product(Product::Turn(turn.flatten())),
@@ -139,11 +157,12 @@ impl RunState {
             Delivery::Failure(failure) => {
                 // A call that was dropped, or timed out after it was sent, may have been paid all the same.
                 let lost = failure.code == code::STEP_STOPPED || failure.retry == Retry::Ambiguous;
-                let spent = if lost && spent.usage == Usage::default() { self.presumed(step) } else { spent };
+                let unknown = lost && spent.usage == Usage::default() && matches!(&*step.ask, Ask::Model { .. });
+                let spent = if unknown { self.presumed(step) } else { spent };
                 let then = self.after(team, step, &label, &failure, now);
                 let why = self.with_shares(team, step, &label, &failure);
                 let code = failure.code;
-                Event::StepFailed { label, attempt, code, why, spent, then }
+                Event::StepFailed { label, attempt, code, why, spent, then, presumed: unknown }
             }
         })
     }
@@ -164,6 +183,25 @@ impl RunState {
             Some(shares) => format!("the window is full ({shares}): {}", failure.why),
             None => failure.why.clone(),
         }
+    }
+
+    /// What came of an attempt that was given up: what it used is booked as far as it was not presumed, the rest is dropped.
+    fn discard(&self, label: &Label, attempt: u32, what: &Delivery, mut spent: Spend) -> Option<Event> {
+        let step =
+            self.steps.get(label).filter(|s| s.attempt >= attempt && !matches!(&*s.ask, Ask::Delegate { .. }))?;
+        let code = match what {
+            Delivery::Failure(failure) if failure.code == code::STEP_STOPPED => return None,
+            Delivery::Failure(failure) => Some(failure.code.clone()),
+            Delivery::Product(_) | Delivery::Child(_) => None,
+        };
+        spent.less(&step.presumed);
+        Some(Event::ResultDiscarded { label: label.clone(), attempt, code, spent })
+    }
+
+    /// Whether what is said to it now can still be read by its model.
+    fn hears(&self) -> bool {
+        let ending = |l: &Label| l.as_str() == "closing" || l.as_str().starts_with("check/");
+        self.goes_on() && !self.steps.keys().any(ending)
     }
 
     fn child(&self, step: &Step, label: Label, attempt: u32, value: &Value) -> Event {
@@ -188,7 +226,7 @@ impl RunState {
                     ..Spend::default()
                 };
                 let why = code::clip(&why, code::SENTENCE);
-                Event::StepFailed { label, attempt, code, why, spent, then: Then::Final }
+                Event::StepFailed { label, attempt, code, why, spent, then: Then::Final, presumed: true }
             }
         }
     }

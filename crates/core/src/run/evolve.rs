@@ -1,7 +1,8 @@
 //! The fold: what an event means for the state. Reads the event and nothing else (invariant 4); total, never fails.
 
-use super::state::{Rejected, RunState, Status, Step};
+use super::state::{Heard, Rejected, RunState, Status, Step};
 use crate::brief::Mode;
+use crate::budget::Spend;
 use crate::code::{self, Code};
 use crate::digest;
 use crate::event::{Event, Recorded, Started, StepStart};
@@ -42,22 +43,36 @@ impl RunState {
             Event::StepSucceeded { label, product, .. } => {
                 self.done(label, Outcome::Ok(product.clone()), record.seq);
             }
-            Event::StepFailed { label, code, why, then, .. } => {
+            Event::StepFailed { label, code, why, then, spent, presumed, .. } => {
+                if *presumed {
+                    self.presume(label, spent);
+                }
                 self.failed(label, code, why, then.clone(), record.seq);
             }
             Event::StepRejected { label, product, code, why, then, .. } => {
                 self.rejected(label, product, code, why, then.clone(), record.seq);
             }
             Event::StepDenied { label, ask, refusal } => self.denied(label, ask, refusal, record.seq),
-            Event::StepInDoubt { label, then, .. } => self.doubted(label, then.clone(), record.seq),
-            Event::StepInterrupted { label, attempt, .. } => self.interrupted(label, *attempt, record.seq),
+            Event::StepInDoubt { label, then, presumed, .. } => {
+                self.presume(label, presumed);
+                self.doubted(label, then.clone(), record.seq);
+            }
+            Event::StepInterrupted { label, attempt, presumed } => {
+                self.presume(label, presumed);
+                self.interrupted(label, *attempt, record.seq);
+            }
+            Event::ResultDiscarded { label, attempt, .. } => self.discarded(label, *attempt),
+            Event::MessageReceived { text, .. } => self.hear(text, record.seq),
             Event::Decided { label, what, why } => {
                 let ask = Ask::Decide { what: what.clone(), why: why.clone() };
                 self.entry(label, &Arc::new(ask));
                 self.done(label, Outcome::Ok(Product::Noted), record.seq);
             }
             Event::Woke { now } => self.now = self.now.max(*now),
-            Event::CancelRequested { by } => self.cancelled = Some(by.clone()),
+            Event::CancelRequested { by, limit } => {
+                self.cancelled = Some(by.clone());
+                self.overtaken.clone_from(limit);
+            }
             Event::RunFinished { summary } => self.summary = Some(summary.clone()),
         }
         if over == 0 && self.ledger.over() > 0 {
@@ -172,6 +187,36 @@ impl RunState {
         self.set(label, Status::Retry { attempt, not_before: self.now }, seq);
     }
 
+    fn presume(&mut self, label: &Label, spent: &Spend) {
+        if let Some(step) = self.steps.get_mut(label) {
+            step.presumed = spent.clone();
+        }
+    }
+
+    /// What it used beyond the presumed is in the event; the presumed cannot be set against a second result.
+    fn discarded(&mut self, label: &Label, attempt: u32) {
+        let why = format!("what came of attempt {attempt} after it was given up is not used");
+        self.note(Some(label), &code::RESULT_DISCARDED, &why);
+        if let Some(step) = self.steps.get_mut(label) {
+            step.presumed = Spend::default();
+        }
+    }
+
+    fn hear(&mut self, text: &str, seq: u64) {
+        self.heard.push(Heard { seq, text: text.to_string() });
+        let last = Label::under("", &format!("t{}", self.turns.get("").copied().unwrap_or(0) + 1));
+        self.count_answer(&last);
+    }
+
+    /// An answer during which something was said is not the last word: it counts as a turn, and another follows.
+    fn count_answer(&mut self, label: &Label) {
+        let (Some(turn), Some(step)) = (self.turn(label.as_str()), self.steps.get(label)) else { return };
+        let unheard = self.heard.iter().any(|heard| heard.seq > step.started_seq);
+        if unheard && turn.calls.is_empty() && label.as_turn().is_some_and(|(scope, _)| scope.is_empty()) {
+            *self.turns.entry(String::new()).or_default() += 1;
+        }
+    }
+
     pub(super) fn note(&mut self, step: Option<&Label>, code: &Code, text: &str) {
         let Some(started) = &self.started else { return };
         let (scope, step) = (started.run.clone(), step.cloned());
@@ -199,6 +244,7 @@ impl RunState {
             digest: None,
             delegation: None,
             note: None,
+            presumed: Spend::default(),
             missing: 0,
             anew: false,
         })
@@ -247,6 +293,7 @@ impl RunState {
         if let Some(step) = self.steps.get_mut(label) {
             step.missing = calls;
         }
+        self.count_answer(label);
         let Some((turn, _)) = label.as_call() else { return };
         let whole = self.steps.get_mut(turn).is_some_and(|step| {
             step.missing = step.missing.saturating_sub(1);

@@ -13,7 +13,7 @@ pub(crate) use account::call_order;
 pub use advance::Next;
 pub use decide::{Command, Delivery, stopped};
 pub use park::is_parked;
-pub use state::{Rejected, RunState, Status, Step};
+pub use state::{Heard, Rejected, RunState, Status, Step};
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! The folded state of a run: what is known of each step, what is open, what waits, what has been used.
 
+use crate::budget::Spend;
 use crate::code::Code;
 use crate::event::Started;
 use crate::govern::Ledger;
@@ -43,6 +44,15 @@ pub struct Rejected {
     pub why: String,
 }
 
+/// Something that was said to the run.
+#[derive(Clone, Debug)]
+pub struct Heard {
+    /// `seq` of its event.
+    pub seq: u64,
+    /// What.
+    pub text: String,
+}
+
 /// What is known of one step.
 #[derive(Clone, Debug)]
 pub struct Step {
@@ -83,6 +93,8 @@ pub struct Step {
     pub delegation: Option<Arc<Delegation>>,
     /// What the tool noted before its effect.
     pub note: Option<Note>,
+    /// What was booked for attempts of which nobody knows what they used.
+    pub(super) presumed: Spend,
     /// Calls of this turn without an outcome.
     pub(super) missing: usize,
     /// The next attempt begins a new series.
@@ -100,6 +112,9 @@ pub struct RunState {
     pub(super) ledger: Ledger,
     pub(super) findings: Vec<Finding>,
     pub(super) cancelled: Option<String>,
+    /// The cap of a run above it that ended it.
+    pub(super) overtaken: Option<Code>,
+    pub(super) heard: Vec<Heard>,
     pub(super) tripped: Option<Code>,
     pub(super) rejected_briefs: BTreeMap<Digest, u32>,
     pub(super) spawned: BTreeMap<AgentName, u64>,
@@ -148,6 +163,14 @@ impl RunState {
     /// Who cancelled it.
     pub fn cancelled(&self) -> Option<&str> {
         self.cancelled.as_deref()
+    }
+    /// Whether it ends because its time, or that of a run above it, is up.
+    pub fn expired(&self) -> bool {
+        self.overtaken.is_some() || (self.cancelled.is_none() && self.out_of_time())
+    }
+    /// What was said to it, in order.
+    pub fn heard(&self) -> &[Heard] {
+        &self.heard
     }
     /// The cap that tripped first.
     pub fn tripped(&self) -> Option<&Code> {

@@ -186,3 +186,73 @@ fn a_run_with_an_open_step_is_abandoned_when_that_is_stopped() {
     take(&mut state, 70, events);
     assert_eq!(state.summary().map(|s| s.status), Some(Terminal::Failed));
 }
+
+// A run whose parent's time is up ends as one whose time is up; one that somebody ends is cancelled.
+// covers X-08
+#[test]
+fn a_run_whose_parents_time_is_up_ends_by_deadline() {
+    let mut state = running("r/t1/c0");
+    let events = state.decide(&team(), Time(60), Command::Expire { by: "its parent r".into() });
+    take(&mut state, 60, events);
+    assert!(state.expired());
+    let stop = state.decide(&team(), Time(60), deliver("t1", 1, Delivery::Failure(stopped())));
+    take(&mut state, 60, stop);
+    let events = state.advance(&team()).events;
+    take(&mut state, 70, events);
+    let summary = state.summary().unwrap();
+    assert_eq!((summary.status, summary.limit.as_deref()), (Terminal::Deadline, Some("time")));
+    assert_eq!(summary.reason.as_deref(), Some("the time of its parent r is over"));
+}
+
+// What comes after a step was given up is in the log and is not used; what it used beyond the presumed is booked, once.
+// covers X-08
+#[test]
+fn a_late_result_is_logged_and_not_used() {
+    use crate::message::Usage;
+    let mut state = running("r");
+    let events = state.decide(&team(), Time(60), Command::Cancel { by: "a person".into() });
+    take(&mut state, 60, events);
+    let events = state.decide(&team(), Time(60), deliver("t1", 1, Delivery::Failure(stopped())));
+    assert!(matches!(events.as_slice(), [Event::StepFailed { presumed: true, .. }]));
+    take(&mut state, 60, events);
+    let presumed = state.ledger().spent.usage;
+    let usage = Usage { input_tokens: presumed.input_tokens + 7, output_tokens: 1, cached_tokens: 0 };
+    let late = |state: &RunState| {
+        let turn = crate::message::Turn { text: "late".into(), ..Default::default() };
+        let delivery = Delivery::Product(crate::step::Product::Turn(turn.into()));
+        let spent = Spend::model_call(None, &ModelName::new("test:small"), usage);
+        let label = Label::parse("t1").unwrap();
+        state.decide(&team(), Time(70), Command::Deliver { label, attempt: 1, delivery, spent })
+    };
+    let events = late(&state);
+    assert!(matches!(events.as_slice(), [Event::ResultDiscarded { attempt: 1, code: None, .. }]), "{events:?}");
+    take(&mut state, 70, events);
+    assert_eq!(state.ledger().spent.usage.tokens(), presumed.tokens() + 7);
+    assert_eq!(state.ledger().spent.model_calls, 1);
+    let events = state.advance(&team()).events;
+    take(&mut state, 80, events);
+    let summary = state.summary().unwrap();
+    assert_eq!((summary.status, &summary.payload), (Terminal::Cancelled, &serde_json::Value::Null));
+    assert!(summary.findings.iter().any(|f| f.code == code::RESULT_DISCARDED));
+    assert!(late(&state).is_empty(), "a log that is closed stays closed");
+}
+
+// Half of a pair of surrogates, as a model that is cut writes it, becomes visible instead of costing the call.
+// covers X-11
+#[test]
+fn lone_surrogates_become_visible() {
+    use crate::message::{Arguments, paired};
+    let cases = [
+        (r#"{"a":"\ud83d"}"#, "\u{fffd}"),
+        (r#"{"a":"x\udc00y"}"#, "x\u{fffd}y"),
+        (r#"{"a":"\ud83d\ud83d\ude00"}"#, "\u{fffd}\u{1f600}"),
+        (r#"{"a":"\\ud83d \ud83d"}"#, "\\ud83d \u{fffd}"),
+    ];
+    for (text, want) in cases {
+        let Arguments::Json(value) = Arguments::from_text(text) else { panic!("{text}") };
+        assert_eq!(value["a"], want, "{text}");
+    }
+    for text in [r#"{"a":"\ud83d\ude00"}"#, r#"{"a": "\u12"#, "\\é\\", "\\", r"\u"] {
+        assert_eq!(paired(text), text);
+    }
+}

@@ -54,6 +54,10 @@ impl Seen {
         self.len += 1;
         match &record.event {
             Event::RunStarted(_) | Event::Recovered { .. } | Event::Woke { .. } | Event::CancelRequested { .. } => {}
+            Event::MessageReceived { text, .. } => assert!(!text.trim().is_empty(), "{run}: nothing was said"),
+            Event::ResultDiscarded { label, attempt, .. } => {
+                assert!(self.open.get(label).is_none_or(|open| open != attempt), "{run}: {label} is waited for");
+            }
             Event::StepStarted(start) => self.start(run, start),
             Event::StepPrepared { label, attempt, .. } => {
                 assert_eq!(self.open.get(label), Some(attempt), "{run}: {label} is not open");

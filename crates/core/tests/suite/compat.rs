@@ -56,6 +56,10 @@ fn a_log_of_form_1_is_read() {
 fn the_other_kinds_of_form_1_are_read() {
     let lines = [
         r#"{"v":1,"seq":7,"at":5,"type":"cancel_requested","by":"a person"}"#,
+        r#"{"v":1,"seq":7,"at":5,"type":"cancel_requested","by":"its parent r","limit":"budget.time"}"#,
+        r#"{"v":1,"seq":7,"at":5,"type":"message_received","text":"hurry","by":"a person"}"#,
+        r#"{"v":1,"seq":7,"at":5,"type":"result_discarded","label":"t1","attempt":2,"code":"model.timeout","spent":{"usage":{"input_tokens":9,"cached_tokens":0,"output_tokens":1},"model_calls":0,"tool_calls":0,"runs":0}}"#,
+        r#"{"v":1,"seq":7,"at":5,"type":"result_discarded","label":"t1/c0","attempt":1,"spent":{"usage":{"input_tokens":0,"cached_tokens":0,"output_tokens":0},"model_calls":0,"tool_calls":1,"runs":0}}"#,
         r#"{"v":1,"seq":9,"at":5,"type":"step_interrupted","label":"t1","attempt":2,"presumed":{"usage":{"input_tokens":9,"cached_tokens":0,"output_tokens":1},"model_calls":1,"tool_calls":0,"runs":0}}"#,
         r#"{"v":1,"seq":8,"at":5,"type":"decided","label":"s1/go","what":"dispatch","why":"it is next"}"#,
         r#"{"v":1,"seq":3,"at":5,"type":"step_failed","label":"t1","attempt":1,"code":"model.rate_limited","why":"later","spent":{"usage":{"input_tokens":0,"cached_tokens":0,"output_tokens":0},"model_calls":1,"tool_calls":0,"runs":0},"then":{"wait":{"attempt":2,"until":9}}}"#,

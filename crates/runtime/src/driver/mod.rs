@@ -24,7 +24,7 @@ use slots::Slots;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::sync::{broadcast, mpsc};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinSet};
 
 /// How often signals from other processes are looked for, in milliseconds.
 const SIGNALS_EVERY: u64 = 250;
@@ -97,6 +97,17 @@ pub enum Control {
         /// Who asks.
         by: String,
     },
+    /// Say this to the model of a run: it is read before the next turn, after the results of the one under way. What is
+    /// said during a last answer makes another turn follow; what comes after the end, or during a last synthesis, is too
+    /// late and changes nothing.
+    Say {
+        /// The run.
+        run: RunId,
+        /// What.
+        text: String,
+        /// Who.
+        by: String,
+    },
 }
 
 /// What comes back from a performed step.
@@ -129,6 +140,9 @@ pub(crate) struct Driver {
     control: mpsc::UnboundedReceiver<Control>,
     live: broadcast::Sender<Live>,
     pending: BTreeMap<RunId, Append>,
+    tasks: JoinSet<()>,
+    /// Nothing of the tree's own is started: only what somebody asked for is done.
+    still: bool,
 }
 
 impl Driver {
@@ -157,11 +171,19 @@ impl Driver {
             control,
             live,
             pending: BTreeMap::new(),
+            tasks: JoinSet::new(),
+            still: false,
         }
     }
 
     /// Drives the tree until its root is over or it is interrupted.
     pub(crate) async fn drive(mut self) -> Result<Halt, DriveError> {
+        let halt = self.work().await;
+        self.quiet().await;
+        halt
+    }
+
+    async fn work(&mut self) -> Result<Halt, DriveError> {
         // What was asked for while nobody drove the tree takes effect before anything starts.
         self.signals().await?;
         let mut poll = self.world.clock.now().plus(SIGNALS_EVERY);
@@ -175,6 +197,7 @@ impl Driver {
                 match self.control.try_recv() {
                     Ok(Control::Interrupt) | Err(_) => return Ok(halt),
                     Ok(Control::Cancel { run, by }) => self.cancel(&run, &by),
+                    Ok(Control::Say { run, text, by }) => self.command(&run, Command::Say { text, by }),
                 }
                 continue;
             }
@@ -186,6 +209,7 @@ impl Driver {
                 control = self.control.recv(), if !deaf => match control {
                     Some(Control::Interrupt) => return self.interrupt().await,
                     Some(Control::Cancel { run, by }) => self.cancel(&run, &by),
+                    Some(Control::Say { run, text, by }) => self.command(&run, Command::Say { text, by }),
                     None => deaf = true, // nobody holds the handle any more; the tree goes on
                 },
                 () = self.world.clock.sleep_until(until) => self.wake(),
@@ -236,6 +260,10 @@ impl Driver {
         }
     }
 
+    pub(crate) fn hold_still(&mut self) {
+        self.still = true;
+    }
+
     pub(crate) fn cancel(&mut self, run: &RunId, by: &str) {
         self.command(run, Command::Cancel { by: by.to_string() });
     }
@@ -257,8 +285,13 @@ impl Driver {
         let mut heard = Vec::new();
         for Waiting { id, signal } in self.world.store.signals(&self.root).await? {
             match signal {
-                Signal::Cancel { run, .. } if !self.nodes.contains_key(&run) && self.is_reserved(&run) => continue,
+                Signal::Cancel { run, .. } | Signal::Say { run, .. }
+                    if !self.nodes.contains_key(&run) && self.is_reserved(&run) =>
+                {
+                    continue;
+                }
                 Signal::Cancel { run, by } => self.cancel(&run, &by),
+                Signal::Say { run, text, by } => self.command(&run, Command::Say { text, by }),
             }
             heard.push(id);
         }
@@ -281,7 +314,7 @@ impl Driver {
     }
 
     /// Nothing new starts; what lands within the grace is recorded as it lands, what does not is recorded as interrupted.
-    async fn interrupt(mut self) -> Result<Halt, DriveError> {
+    async fn interrupt(&mut self) -> Result<Halt, DriveError> {
         let until = self.world.clock.now().plus(GRACE);
         while self.nodes.values().any(|n| n.launched.values().any(Option::is_some)) {
             tokio::select! {
@@ -302,15 +335,23 @@ impl Driver {
         Ok(Halt::Interrupted)
     }
 
+    /// Waits until everything that was stopped is gone, its processes included; what does not let itself be stopped is left
+    /// behind after the grace.
+    async fn quiet(&mut self) {
+        self.abort_all();
+        let until = self.world.clock.now().plus(GRACE);
+        loop {
+            tokio::select! {
+                biased;
+                gone = self.tasks.join_next() => if gone.is_none() { return },
+                () = self.world.clock.sleep_until(until) => return,
+            }
+        }
+    }
+
     fn abort_all(&mut self) {
         for task in self.nodes.values_mut().flat_map(|n| std::mem::take(&mut n.launched).into_values().flatten()) {
             task.abort();
         }
-    }
-}
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        self.abort_all();
     }
 }

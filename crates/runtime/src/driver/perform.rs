@@ -62,21 +62,20 @@ impl Driver {
                 };
                 let role = node.state.model_of(step).and_then(|chosen| chosen.role);
                 let ears = (self.delta(run, label), self.notice(&report.who));
-                tokio::spawn(model(world, report, request, role, ears))
+                self.tasks.spawn(model(world, report, request, role, ears))
             }
             Ask::Tool { name, arguments, .. } => {
                 let limit = self.team.tool_timeout.by_tool.get(name).copied().unwrap_or(self.team.tool_timeout.default);
                 let most = self.team.output_limits.tool_result;
                 let job =
                     Job { name: name.clone(), arguments: arguments.clone(), note: step.note.clone(), limit, most };
-                tokio::spawn(tool(world, report, job))
+                self.tasks.spawn(tool(world, report, job))
             }
-            Ask::Probe { path } => tokio::spawn(probe(world, report, path.clone(), self.team.tool_timeout.default)),
+            Ask::Probe { path } => self.tasks.spawn(probe(world, report, path.clone(), self.team.tool_timeout.default)),
             Ask::Delegate { .. } | Ask::Decide { .. } => return,
         };
-        let handle = task.abort_handle();
         if let Some(node) = self.nodes.get_mut(run) {
-            node.launched.insert(label.clone(), Some(handle));
+            node.launched.insert(label.clone(), Some(task));
         }
     }
 

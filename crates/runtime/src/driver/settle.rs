@@ -9,7 +9,7 @@ use deputize_core::code;
 use deputize_core::context;
 use deputize_core::event::{Event, Started};
 use deputize_core::id::{Label, RunId};
-use deputize_core::run::{Command, Delivery, Next, RunState, stopped};
+use deputize_core::run::{Command, Delivery, Next, RunState, Status, stopped};
 use deputize_core::step::Delegation;
 use deputize_core::summary::Summary;
 use std::collections::BTreeMap;
@@ -35,6 +35,7 @@ impl Driver {
             }
             self.hand_slots_on();
         }
+        while self.tasks.try_join_next().is_some() {}
         Ok(())
     }
 
@@ -54,8 +55,8 @@ impl Driver {
             };
             let Next { mut events, stop } = next;
             // Any prefix of what follows may be appended; a run's own work follows once the run holds a slot.
-            let work = events.iter().position(is_work);
-            let waits = work.filter(|_| !self.slots.enter(run));
+            let work = events.iter().position(|event| is_work(event) || (self.still && is_start(event)));
+            let waits = work.filter(|_| self.still || !self.slots.enter(run));
             if let Some(at) = waits {
                 events.truncate(at);
             }
@@ -137,13 +138,19 @@ impl Driver {
 
     /// Stops a step that nobody waits for: a child is cancelled, everything else is dropped and answered.
     fn stop(&mut self, run: &RunId, label: &Label) {
+        // What has landed by now is recorded as it is: it was paid.
+        while let Ok(landed) = self.landed.try_recv() {
+            self.land_one(landed);
+        }
         let Some(node) = self.nodes.get_mut(run) else { return };
-        let Some(step) = node.state.step(label) else { return };
-        let attempt = step.attempt;
+        let Some(step) = node.state.step(label).filter(|s| s.status == Status::Open) else { return };
+        let (attempt, expired) = (step.attempt, node.state.expired());
         if let Some(delegation) = step.delegation.clone() {
             // A child that was reserved but never created is created and cancelled: each delegation has one summary.
             self.open_child(run, label, &delegation);
-            self.command(&run.child(label), Command::Cancel { by: format!("its parent {run}") });
+            let by = format!("its parent {run}");
+            let end = if expired { Command::Expire { by } } else { Command::Cancel { by } };
+            self.command(&run.child(label), end);
             return;
         }
         if let Some(Some(task)) = node.launched.remove(label) {
@@ -230,6 +237,10 @@ impl Driver {
             self.dirty.insert(run.clone());
         }
     }
+}
+
+fn is_start(event: &Event) -> bool {
+    matches!(event, Event::StepStarted(_))
 }
 
 /// Whether an event starts work of the run itself, which needs a slot.

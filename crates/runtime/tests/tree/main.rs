@@ -9,8 +9,12 @@
 mod crash;
 mod fallback;
 mod faults;
+mod faults_messages;
+mod faults_stop;
+mod faults_tree;
 mod follow;
 mod order;
 mod ports;
 mod stop;
+mod support;
 mod waiting;

@@ -169,7 +169,7 @@ async fn a_deadline_does_not_count_the_pause_and_counts_what_was_before() {
     let script = "
 lead:
   - calls: [{delegate: {agent: worker, objective: one}}]
-  - text: done
+  - fault: hang
 lead/worker:
   - latency: 6s
     calls: [{look: {}}]

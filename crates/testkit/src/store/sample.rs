@@ -94,7 +94,7 @@ pub fn woke(seq: u64, at: u64) -> Recorded {
 
 /// An event that carries a text of any size.
 pub fn said(seq: u64, at: u64, text: &str) -> Recorded {
-    recorded(seq, at, Event::CancelRequested { by: text.to_string() })
+    recorded(seq, at, Event::CancelRequested { by: text.to_string(), limit: None })
 }
 
 /// The last event of a run.

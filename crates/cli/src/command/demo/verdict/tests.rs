@@ -62,6 +62,7 @@ fn outcomes_are_read_from_a_log() {
         why: String::new(),
         spent: spent.clone(),
         then,
+        presumed: false,
     };
     let product = Product::Turn(Turn::default().into());
     let good = Event::StepSucceeded { label: label(), attempt, product, spent: spent.clone() };
