@@ -44,11 +44,11 @@ impl Scene {
     /// A supervisor that hands out `children` tasks in one turn, each of `turns` turns with one read and an answer.
     pub(crate) async fn supervisor(children: usize, turns: usize) -> Result<Scene, Fault> {
         let about = format!("a supervisor with {children} children at once, {turns} tool rounds in each");
-        let mut text = String::from("lead:\n  - usage: {input: 900, output: 60}\n    calls:\n");
+        let mut text = String::from("lead:\n  - usage: {input: 400, output: 60}\n    calls:\n");
         for part in 1..=children {
             writeln!(text, "      - delegate: {{agent: worker, objective: Read part {part} and report what it says}}")?;
         }
-        text.push_str("  - {text: All parts are read., usage: {input: 900, output: 60}}\nlead/worker:\n");
+        text.push_str("  - {text: All parts are read., usage: {input: 400, output: 60}}\nlead/worker:\n");
         text.push_str(&rounds(turns, 1, "look"));
         let mut team = stage::team(&[("lead", &["worker"]), ("worker", &[])]);
         team.budget.concurrency = u32::try_from(children)?;
@@ -88,9 +88,10 @@ impl Scene {
     }
 }
 
-/// The turns of one agent. Usage is given, since estimating it would serialise the whole request once more.
+/// The turns of one agent. Usage is given, since estimating it would serialise the whole request once more; it is too small
+/// a figure to be taken for the count of a prompt that was cut.
 fn rounds(turns: usize, calls: usize, tool: &str) -> String {
-    let usage = "usage: {input: 900, output: 60}";
+    let usage = "usage: {input: 400, output: 60}";
     let mut text = String::new();
     for turn in 1..=turns {
         let calls: Vec<String> = (1..=calls).map(|n| format!("{tool}: {{path: docs/part-{turn}-{n}.md}}")).collect();

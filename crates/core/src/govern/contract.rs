@@ -39,16 +39,20 @@ pub fn finding(state: &RunState, team: &Team, step: &Step, product: &Product) ->
 
 /// Percent of the estimate under which a provider's count says that the prompt did not arrive whole.
 const WHOLE: u64 = 40;
-/// The least tokens that are missing then: short prompts are estimated badly.
-const MISSING: u64 = 1_000;
+/// The least tokens that are missing then: no server has a window so small that a shorter prompt is cut, and short prompts
+/// are estimated badly.
+const MISSING: u64 = 3_000;
+/// The least count that is believed. What a cut leaves fills a window; servers that do not count say 0, 1 or some figure of
+/// their own.
+const BELIEVED: u64 = 500;
 
 /// A prompt that the server cut: it counted far fewer tokens than were sent. Whatever it answered, it answered to another
-/// question. A count that an adapter estimated is near the estimate by its making; a count of 0 is none.
+/// question. A count that an adapter estimated is near the estimate by its making.
 pub fn prompt_cut(step: &Step, model: &ModelName, spent: &Spend) -> Option<Complaint> {
     let Ask::Model { .. } = &*step.ask else { return None };
     let (sent, counted) = (step.reserve.tokens.saturating_sub(step.max_output?), spent.usage.input_tokens);
     let far = counted.saturating_mul(100) < sent.saturating_mul(WHOLE) && sent.saturating_sub(counted) >= MISSING;
-    (far && counted > 0).then(|| {
+    (far && counted >= BELIEVED).then(|| {
         let why = format!(
             "about {sent} tokens were sent and the server counted {counted}: it cut the prompt. Start it with a larger \
              context, or set `context` of `{model}` under `models` to what it takes"
