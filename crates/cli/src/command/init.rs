@@ -15,7 +15,8 @@ use std::path::Path;
 pub(crate) fn execute(args: &InitArgs, ambient: &Ambient, out: &Out) -> Result<Exit, Fault> {
     let template = template::named(&args.template)
         .ok_or_else(|| Fault::new("init.unknown", format!("there is no template `{}`", args.template)))?;
-    let folder = ambient.cwd.join(&args.dir);
+    let here = args.dir == Path::new(".");
+    let folder = if here { ambient.cwd.clone() } else { ambient.cwd.join(&args.dir) };
     let files: Vec<&TeamFile> = template.files.iter().filter(|file| !file.demo).collect();
     let there: Vec<&str> = files.iter().map(|file| file.path).filter(|path| exists(&folder.join(path))).collect();
     if !there.is_empty() {
@@ -26,7 +27,7 @@ pub(crate) fn execute(args: &InitArgs, ambient: &Ambient, out: &Out) -> Result<E
     for file in &files {
         write(&folder, file)?;
     }
-    let team = if args.dir == Path::new(".") { String::new() } else { format!("{} ", quoted(&args.dir)) };
+    let team = if here { String::new() } else { format!("{} ", quoted(&args.dir)) };
     let next = format!("deputize run {team}\"{}\"", template.objective);
     let check = format!("deputize check {team}").trim_end().to_string();
     let files: Vec<String> = files.iter().map(|file| file.path.to_string()).collect();
