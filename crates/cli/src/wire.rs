@@ -334,6 +334,11 @@ pub(crate) async fn stats(path: &Path) -> Result<sqlite::Stats, StoreError> {
     SqliteStore::open(path, sqlite::Sync::Full)?.stats().await
 }
 
+/// Whether connections to an address take no proxy of the environment.
+pub(crate) fn avoids_proxies(base_url: &str, no_proxy: &str) -> bool {
+    provider::avoids_proxies(base_url, no_proxy)
+}
+
 /// Whether a server says that it is Ollama.
 pub(crate) async fn is_ollama(base_url: &str) -> bool {
     provider::is_ollama(base_url).await

@@ -158,6 +158,11 @@ pub fn is_near(base_url: &str) -> bool {
     wire::Base::new(base_url).is_ok_and(|base| base.is_near())
 }
 
+/// Whether connections to an address take no proxy of the environment, whose `NO_PROXY` is this.
+pub fn avoids_proxies(base_url: &str, no_proxy: &str) -> bool {
+    wire::Base::new(base_url).is_ok_and(|base| base.avoids_proxies(no_proxy))
+}
+
 /// Whether a server on this machine says that it is Ollama, whatever else it speaks. Waits three seconds at most.
 pub async fn is_ollama(base_url: &str) -> bool {
     ollama::is_there(base_url).await

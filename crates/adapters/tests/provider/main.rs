@@ -11,3 +11,4 @@ mod mock;
 mod suite;
 mod support;
 mod ways;
+mod whole;

@@ -2,7 +2,7 @@
 //! servers in this process; the certificates are fixtures of an authority that nobody else knows.
 
 use crate::support::{CANARY, call, config, made};
-use deputize_adapters::provider::{Config, Layer, Look, Secret, Trouble, examine, is_near};
+use deputize_adapters::provider::{Config, Layer, Look, Secret, Trouble, examine, is_near, models_of};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -233,6 +233,22 @@ async fn who_is_reached_and_says_nothing_is_told_from_who_is_not_there() {
     let trouble = examine(&settings("http", hangs), None, look).await.unwrap_err();
     assert_eq!(trouble.layer, Layer::Answer);
     assert!(trouble.why.contains("says nothing for 0.3 s"), "{}", trouble.why);
+}
+
+// A proxy that repeats what it was given must not bring the password onto the screen.
+#[tokio::test]
+async fn the_password_of_a_proxy_is_not_repeated() {
+    let said =
+        "HTTP/1.1 403 No\r\nconnection: close\r\n\r\n{\"error\":{\"message\":\"unknown user me:hunter2-hunter2\"}}";
+    let config = Config {
+        proxy: Some(format!("http://{}", fixed(said))),
+        proxy_auth: Some(Secret::new("me:hunter2-hunter2")),
+        ..settings("http", closed())
+    };
+    let (_, why) = fails(&config).await;
+    assert!(why.contains("unknown user") && !why.contains("hunter2"), "{why}");
+    let failure = models_of(&config, None).await.unwrap_err();
+    assert!(failure.why.contains("unknown user") && !failure.why.contains("hunter2"), "{}", failure.why);
 }
 
 #[test]

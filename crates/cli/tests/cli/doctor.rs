@@ -191,3 +191,19 @@ fn a_public_key_is_not_shown_to_a_projects_server() {
     assert!(heads.len() >= 3, "listed, asked for its window, called: {heads:?}");
     assert!(heads.iter().all(|head| !head.contains("canary")), "{heads:?}");
 }
+
+// What goes past the proxies of the environment does not fail at them.
+#[test]
+fn a_proxy_that_is_not_on_the_way_is_not_blamed() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let proxy = format!("http://{closed}");
+    for (address, layer) in [
+        (format!("http://{closed}/v1"), "connect"),
+        ("http://nobody.invalid/v1".to_string(), "dns"),
+        ("http://somebody.invalid/v1".to_string(), "proxy"),
+    ] {
+        let place = at(&address, "small").env("HTTP_PROXY", &proxy).env("NO_PROXY", "nobody.invalid");
+        let doc = place.json(&["doctor"]).exits(1).json();
+        assert_eq!(row(&doc, "provider")["layer"], layer, "{address}: {doc}");
+    }
+}

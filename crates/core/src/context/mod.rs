@@ -31,6 +31,20 @@ impl Draft {
         let messages: usize = r.messages.iter().map(|m| 12 + size(m)).sum();
         tokens(tools + r.system.len() + messages)
     }
+    /// The least tokens that a tokenizer is likely to make of the input. Bytes say little here: a letter of many scripts
+    /// has three of them and is less than a token, a line of dashes is a token or two, and what is kept of earlier
+    /// reasoning is often not counted at all.
+    pub fn least(&self) -> u64 {
+        let r = &self.request;
+        let tools: usize = r.tools.iter().map(|t| letters(&t.description) + letters(&t.input_schema.to_string())).sum();
+        let said = |message: &Message| match message {
+            Message::User { text } | Message::Tool { text, .. } => letters(text),
+            Message::Assistant { text, calls, .. } => {
+                letters(text) + calls.iter().map(|c| letters(&c.arguments)).sum::<usize>()
+            }
+        };
+        tokens(tools + letters(&r.system) + r.messages.iter().map(said).sum::<usize>())
+    }
     /// What fills the input, in percent of it, largest first.
     pub fn shares(&self) -> String {
         let r = &self.request;
@@ -65,6 +79,17 @@ pub fn tokens(bytes: usize) -> u64 {
 /// Bytes of so many tokens, estimated.
 pub fn bytes(tokens: u64) -> usize {
     usize::try_from(tokens.saturating_mul(36) / 10).unwrap_or(usize::MAX)
+}
+
+/// Characters, without those that only repeat the two before.
+fn letters(text: &str) -> usize {
+    let mut last = (None, None);
+    let mut fresh = |c: char| {
+        let before = last;
+        last = (before.1, Some(c));
+        before != (Some(c), Some(c))
+    };
+    text.chars().filter(|c| fresh(*c)).count()
 }
 
 fn offered(tool: &ToolOffer) -> usize {

@@ -3,8 +3,9 @@
 use crate::answer::{self, Complaint};
 use crate::budget::Spend;
 use crate::code;
+use crate::context;
 use crate::definition::{EvidenceMode, Team};
-use crate::id::ModelName;
+use crate::id::Label;
 use crate::message::Stop;
 use crate::run::{RunState, Step};
 use crate::step::{Ask, Form, Product};
@@ -48,17 +49,27 @@ const BELIEVED: u64 = 500;
 
 /// A prompt that the server cut: it counted far fewer tokens than were sent. Whatever it answered, it answered to another
 /// question. A count that an adapter estimated is near the estimate by its making.
-pub fn prompt_cut(step: &Step, model: &ModelName, spent: &Spend) -> Option<Complaint> {
+pub fn prompt_cut(state: &RunState, team: &Team, label: &Label, step: &Step, spent: &Spend) -> Option<Complaint> {
     let Ask::Model { .. } = &*step.ask else { return None };
     let (sent, counted) = (step.reserve.tokens.saturating_sub(step.max_output?), spent.usage.input_tokens);
-    let far = counted.saturating_mul(100) < sent.saturating_mul(WHOLE) && sent.saturating_sub(counted) >= MISSING;
-    (far && counted >= BELIEVED).then(|| {
+    if counted < BELIEVED || sent.saturating_sub(counted) < MISSING || !is_far(sent, counted) {
+        return None;
+    }
+    // The reserve is estimated by bytes, which is much for some texts: paid work is thrown away only where no text explains
+    // the count.
+    let model = state.model_of(step)?.model;
+    let least = context::draft(state, team, label, &step.ask, step.room, &model)?.least();
+    is_far(least, counted).then(|| {
         let why = format!(
             "about {sent} tokens were sent and the server counted {counted}: it cut the prompt. Start it with a larger \
              context, or set `context` of `{model}` under `models` to what it takes"
         );
         Complaint::new(code::MODEL_PROMPT_CUT, why, false)
     })
+}
+
+fn is_far(sent: u64, counted: u64) -> bool {
+    counted.saturating_mul(100) < sent.saturating_mul(WHOLE)
 }
 
 fn head(text: &str) -> String {

@@ -143,7 +143,7 @@ impl RunState {
             other => other,
         };
         Some(match what {
-            Delivery::Product(product) => match self.finding(team, step, &product, &spent) {
+            Delivery::Product(product) => match self.finding(team, step, &label, &product, &spent) {
                 None => Event::StepSucceeded { label, attempt, product, spent },
                 Some(complaint) => {
                     let again = complaint.repairable && step.rejections < REPAIRS && self.goes_on();
@@ -168,8 +168,8 @@ impl RunState {
     }
 
     /// What is wrong with a product; a prompt that did not arrive whole comes before what was said to it.
-    fn finding(&self, team: &Team, step: &Step, product: &Product, spent: &Spend) -> Option<Complaint> {
-        let cut = self.model_of(step).and_then(|chosen| govern::prompt_cut(step, &chosen.model, spent));
+    fn finding(&self, team: &Team, step: &Step, label: &Label, product: &Product, spent: &Spend) -> Option<Complaint> {
+        let cut = govern::prompt_cut(self, team, label, step, spent);
         cut.or_else(|| govern::finding(self, team, step, product))
     }
 

@@ -362,6 +362,23 @@ fn a_prompt_that_the_server_cut_is_no_success() {
     }
 }
 
+// Bytes are many and tokens few in some scripts and in some lines: nothing was cut there, and nothing is thrown away.
+// covers U-12
+#[test]
+fn a_low_count_that_the_text_explains_is_no_cut_prompt() {
+    let hindi = "यह रिपोर्ट पूरी पढ़ें। ".repeat(600);
+    let letters = hindi.chars().count() as u64;
+    let rules = format!("| a | b |\n{}\n", "-".repeat(20_000));
+    for (body, input) in [(hindi, letters / 4), (rules, 900)] {
+        let mut solo = agent("solo", &["look"]);
+        solo.body = body;
+        let team: &'static _ = Box::leak(Box::new(team(vec![solo])));
+        let script: &'static _ =
+            Box::leak(Box::new(Script::new(move |_: &Asked<'_>| says("all is well").using(input, 5))));
+        assert_eq!(Sim::run(team, script).summary().status, Terminal::Succeeded, "{input} counted");
+    }
+}
+
 // A closing cuts results inside their fences: an open fence would make data of the program's own request.
 // covers L-50
 #[test]

@@ -114,7 +114,10 @@ fn rest(request: &Request, extra: &Map<String, Value>) -> Map<String, Value> {
     let most = if request.max_output > 0 { request.max_output } else { MOST };
     let mut rest = Map::new();
     rest.insert("max_tokens".to_string(), json!(most));
-    let thinking = request.effort.as_deref().and_then(|effort| thinking(effort, generation.thinking, most));
+    // With a budget, the API answers 400 where the turn whose results it now reads does not begin with thinking.
+    let may = generation.thinking != Thinking::Budget || !lacks_thinking(&request.messages);
+    let effort = request.effort.as_deref().filter(|_| may);
+    let thinking = effort.and_then(|effort| thinking(effort, generation.thinking, most));
     let mut output = Map::new();
     if let Some(effort) = request.effort.as_deref().filter(|_| generation.thinking == Thinking::Adaptive) {
         // A number is a budget, of which these models have none.
@@ -136,6 +139,18 @@ fn rest(request: &Request, extra: &Map<String, Value>) -> Map<String, Value> {
     rest.retain(|key, _| !extra.contains_key(key));
     rest.extend(extra.iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| (k.clone(), v.clone())));
     rest
+}
+
+/// Whether the newest turn made calls and has no thinking that led to them: another model said it, or this one when it was
+/// not asked to think.
+fn lacks_thinking(messages: &[Message]) -> bool {
+    let newest = messages.iter().rev().find_map(|message| match message {
+        Message::Assistant { calls, reasoning, .. } => Some((calls, reasoning)),
+        Message::User { .. } | Message::Tool { .. } => None,
+    });
+    newest.is_some_and(|(calls, reasoning)| {
+        !calls.is_empty() && reasoning.first().is_none_or(|first| first.get("type").is_none())
+    })
 }
 
 /// How an effort is asked for. A budget is part of the output limit, and half of that is left for the answer.

@@ -85,7 +85,10 @@ impl Answer for Said {
         if let Some(usage) = chunk.usage {
             let cached = usage.get("prompt_tokens_details").and_then(|details| details.get("cached_tokens"));
             let of = |key: &str| count(usage.get(key));
-            self.tally.counted(of("prompt_tokens"), count(cached), of("completion_tokens"));
+            let (prompt, cached) = (of("prompt_tokens"), count(cached));
+            // Gateways before other APIs count what was cached apart. More than the whole of it cannot have been cached.
+            let apart = cached.filter(|cached| prompt.is_some_and(|prompt| *cached > prompt)).unwrap_or_default();
+            self.tally.counted(prompt.map(|prompt| prompt.saturating_add(apart)), cached, of("completion_tokens"));
         }
         // Only one answer is asked for; a server that sends more is read as far as its first.
         for choice in chunk.choices.unwrap_or_default() {

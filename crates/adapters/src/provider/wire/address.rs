@@ -66,11 +66,41 @@ impl Base {
         near || self.is_local()
     }
 
+    /// Whether no proxy of the environment is on the way: the address is this machine, or `NO_PROXY` names its host, as a
+    /// name, a domain, an address or a network.
+    pub(in crate::provider) fn avoids_proxies(&self, no_proxy: &str) -> bool {
+        let host = self.host().trim_start_matches('[').trim_end_matches(']').to_lowercase();
+        let address: Option<IpAddr> = host.parse().ok();
+        let names = |entry: &str| {
+            let entry = entry.trim().to_lowercase();
+            let domain = entry.trim_start_matches('.');
+            let below = || host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+            entry == "*" || address.map_or_else(|| !domain.is_empty() && below(), |ip| is_in(ip, &entry))
+        };
+        self.is_local() || no_proxy.split(',').any(names)
+    }
+
     /// Whether the address is this machine, which no proxy of the environment needs to know about.
     pub(super) fn is_local(&self) -> bool {
         let bare = self.host().trim_start_matches('[').trim_end_matches(']');
         bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
     }
+}
+
+/// Whether an address is this one, or is in this network.
+fn is_in(ip: IpAddr, network: &str) -> bool {
+    let bits = |ip: IpAddr| match ip {
+        IpAddr::V4(ip) => (32, u128::from(u32::from(ip))),
+        IpAddr::V6(ip) => (128, u128::from(ip)),
+    };
+    let (first, length) = network.split_once('/').map_or((network, None), |(first, length)| (first, Some(length)));
+    let Ok(first) = first.parse().map(bits) else { return false };
+    let (wide, own) = bits(ip);
+    let length = length.map_or(Some(wide), |length| length.parse().ok().filter(|length| *length <= wide));
+    length.is_some_and(|length: u32| {
+        let same = |n: u128| n.checked_shr(wide - length).unwrap_or(0);
+        first.0 == wide && same(first.1) == same(own)
+    })
 }
 
 /// The address as messages show it: no query, which may hold a key.

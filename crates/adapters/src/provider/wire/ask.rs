@@ -47,6 +47,7 @@ pub(in crate::provider) async fn ask<P: Protocol>(
 ) -> Result<Value, Failure> {
     let mut secrets = address::secrets(config);
     secrets.extend(key.cloned());
+    secrets.extend(config.proxy_auth.clone());
     let answer = match timeout(WAIT, exchange::<P>(config, key, model, url, body)).await {
         Ok(answer) => answer,
         Err(_) => Err(failure::late("answer", WAIT)),

@@ -19,6 +19,7 @@ pub(in crate::provider) async fn examine<P: Protocol>(
 ) -> Result<Vec<String>, Trouble> {
     let mut secrets = address::secrets(config);
     secrets.extend(key.cloned());
+    secrets.extend(config.proxy_auth.clone());
     let found = match timeout(look.patience, exchange::<P>(config, key, look)).await {
         Ok(found) => found,
         Err(_) => {

@@ -202,7 +202,13 @@ fn proxied(settings: &Provider, ambient: &Ambient) -> bool {
     let plain = settings.base_url.starts_with("http://");
     let fits = |name: &&&str| name.to_lowercase().starts_with(if plain { "http_" } else { "https_" });
     let all = ["ALL_PROXY", "all_proxy"];
-    PROXIES.iter().filter(fits).chain(&all).any(|name| ambient.var(name).is_some())
+    !wire::avoids_proxies(&settings.base_url, no_proxy(ambient).unwrap_or_default())
+        && PROXIES.iter().filter(fits).chain(&all).any(|name| ambient.var(name).is_some())
+}
+
+/// What the environment takes out of its proxies.
+fn no_proxy(ambient: &Ambient) -> Option<&str> {
+    ["NO_PROXY", "no_proxy"].into_iter().find_map(|name| ambient.var(name))
 }
 
 /// Model servers of this machine, whoever uses them.
@@ -233,8 +239,7 @@ fn network(ambient: &Ambient) -> CheckedDoc {
     if set.is_empty() {
         return CheckedDoc::new("network", Health::Off, "the environment names no proxy").fact("proxies", set);
     }
-    let except = ["NO_PROXY", "no_proxy"].into_iter().find_map(|name| ambient.var(name));
-    let except = except.map(|hosts| format!(", but not to {}", one_line(hosts, NAME))).unwrap_or_default();
+    let except = no_proxy(ambient).map(|hosts| format!(", but not to {}", one_line(hosts, NAME))).unwrap_or_default();
     let text = format!(
         "{} of the environment: connections go through that proxy{except}; those to this machine never do, and \
          `providers.NAME.proxy` has the last word",

@@ -135,7 +135,9 @@ fn effort_temperature_and_schema_by_generation() {
     let ask = |model: &str, effort: Option<&str>, max_output: u64| {
         let model = ModelName::new(format!("anthropic:{model}"));
         let effort = effort.map(String::from);
-        body(&Request { model, effort, max_output, temperature: Some(1.5), schema: Some(schema.clone()), ..request() })
+        let messages = request().messages[..1].to_vec();
+        let schema = Some(schema.clone());
+        body(&Request { model, effort, max_output, messages, temperature: Some(1.5), schema, ..request() })
     };
     let fitted = json!({"type": "json_schema", "schema": {"type": "object", "additionalProperties": false,
         "properties": {"a": {"type": "string"}}}});
@@ -166,4 +168,23 @@ fn the_settings_add_replace_and_take_out() {
     let all: Value = serde_json::from_str(&text(&request(), &extra)).unwrap();
     assert_eq!((all["top_k"].clone(), all["max_tokens"].clone()), (json!(20), json!(3)));
     assert_eq!(all.get("temperature"), None);
+}
+
+// Another model made the calls whose results this one reads: the API refuses to think about them within a budget.
+#[test]
+fn no_budget_to_think_for_a_turn_without_thinking() {
+    let ask = |model: &str, reasoning: Vec<Value>, upto: usize| {
+        let mut asked = request();
+        if let Message::Assistant { reasoning: own, .. } = &mut asked.messages[1] {
+            *own = reasoning;
+        }
+        asked.messages.truncate(upto);
+        let (model, effort) = (ModelName::new(format!("anthropic:{model}")), Some("high".to_string()));
+        body(&Request { model, effort, max_output: 8000, temperature: None, ..asked }).get("thinking").is_some()
+    };
+    let own = || vec![json!({"type": "thinking", "thinking": "hm", "signature": "s"})];
+    let late = vec![json!({"after": {"text": 2, "calls": 0}, "block": own()[0]})];
+    assert!(ask("claude-sonnet-4-5", own(), 4) && ask("claude-sonnet-4-5", Vec::new(), 1));
+    assert!(!ask("claude-sonnet-4-5", Vec::new(), 4) && !ask("claude-sonnet-4-5", late, 4));
+    assert!(ask("claude-sonnet-5", Vec::new(), 4), "adaptive thinking has no such rule");
 }

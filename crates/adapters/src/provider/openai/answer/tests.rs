@@ -149,7 +149,8 @@ fn the_last_usage_holds_and_a_missing_one_is_estimated() {
     assert_eq!(reply.usage, Usage { input_tokens: 100, cached_tokens: 0, output_tokens: 4 });
     let more = json!({"choices": [{"delta": {}}], "usage": {"prompt_tokens": 5, "completion_tokens": 1,
         "prompt_tokens_details": {"cached_tokens": 50}}});
-    assert_eq!(read(&[more]).unwrap().usage.cached_tokens, 5, "cached is a part of the input");
+    let usage = read(&[more]).unwrap().usage;
+    assert_eq!((usage.input_tokens, usage.cached_tokens), (55, 50), "what was cached was counted apart");
 }
 
 #[test]

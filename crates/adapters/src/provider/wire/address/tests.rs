@@ -108,3 +108,25 @@ fn a_client_for_tls_can_be_made() {
         Err(other) => panic!("{other}"),
     }
 }
+
+#[test]
+fn hosts_that_the_environment_excepts_take_no_proxy() {
+    let table = [
+        ("http://127.0.0.1:8080/v1", "", true),
+        ("http://[::1]:8080/v1", "", true),
+        ("https://api.example.com/v1", "", false),
+        ("https://api.example.com/v1", " other.org, .Example.com", true),
+        ("https://api.example.com/v1", "example.com", true),
+        ("https://api.example.com/v1", "ample.com", false),
+        ("https://api.example.com/v1", "*", true),
+        ("http://10.1.2.3/v1", "10.1.2.3", true),
+        ("http://10.1.2.3/v1", "10.0.0.0/8", true),
+        ("http://10.1.2.3/v1", "0.0.0.0/0", true),
+        ("http://10.1.2.3/v1", "11.0.0.0/8,10.1.2.3/33,10.1.2.4/32", false),
+        ("http://[fd00::9]/v1", "fd00::/8", true),
+        ("http://[fd00::9]/v1", "10.0.0.0/8", false),
+    ];
+    for (address, no_proxy, avoids) in table {
+        assert_eq!(Base::new(address).unwrap().avoids_proxies(no_proxy), avoids, "{address} {no_proxy}");
+    }
+}
