@@ -91,7 +91,12 @@ pub fn text(doc: &DoctorDoc) -> String {
         let layer = row.layer.map(|layer| format!("{layer}: ")).unwrap_or_default();
         wrapped(&mut out, &format!("{mark:<8} {:<10}", row.area), &format!("{name}{layer}{}", row.text));
         for line in row.fix.iter().flat_map(|fix| fix.lines()) {
-            wrapped(&mut out, &" ".repeat(INDENT), &format!("= {line}"));
+            // What stands in a second column is said about the command: whoever copies the line copies a comment.
+            let line = match line.split_once("  ") {
+                Some((command, about)) => format!("= {command} # {}", about.trim_start()),
+                None => format!("= {line}"),
+            };
+            wrapped(&mut out, &" ".repeat(INDENT), &line);
         }
     }
     out.push_str(if doc.ready { "a run can start\n" } else { "a run cannot start yet: see FAILED above\n" });

@@ -13,6 +13,7 @@ fn every_line_fits_and_says_what_to_do() {
         checks: vec![
             row.name("lab").fix("set base_url to the address of the interface"),
             CheckedDoc::new("git", Health::Ok, "git 2"),
+            CheckedDoc::new("model", Health::Failed, "none").fix("export KEY=VALUE     or another\nollama serve"),
         ],
     };
     let text = super::text(&doc);
@@ -20,5 +21,6 @@ fn every_line_fits_and_says_what_to_do() {
     assert!(text.starts_with("FAILED   provider  lab: answer: the server at"), "{text}");
     assert!(text.contains("\n                   = set base_url to"), "{text}");
     assert!(text.contains("\nok       git       git 2\n"), "{text}");
+    assert!(text.contains("\n                   = export KEY=VALUE # or another\n"), "what is copied runs: {text}");
     assert!(text.ends_with("a run cannot start yet: see FAILED above\n"), "{text}");
 }

@@ -64,6 +64,9 @@ fn a_tree_waits_for_its_provider() {
     let text = place.deputize(&["show", "--waiting"]).exits(0).stdout;
     assert!(text.contains(&format!("next: deputize resume {run}")), "{text}");
 
+    let watched = format!("{:?}", place.deputize(&["watch", &run]).exits(5));
+    assert!(watched.contains("t2 model call waits for its provider until 20"), "{watched}");
+
     place.json(&["cancel", &run]).exits(0);
     assert_eq!(place.json(&["show", &run]).json()["status"], "cancelled");
     assert!(list(&place, &[]).is_empty());

@@ -9,6 +9,9 @@ use serde_json::Value;
 use std::error::Error;
 use std::time::{Duration, SystemTime};
 
+/// Who asks for more than this has made a mistake: limits are of a minute, a day or a month.
+const LONGEST: Duration = Duration::from_secs(31 * 86_400);
+
 /// What a provider says about an error, in whatever form.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::provider) struct Complaint {
@@ -106,6 +109,7 @@ pub(super) fn of_response(
         return Failure::fixed(code::MODEL_NOT_FOUND, why);
     }
     let (code, passing) = meaning(status, &complaint);
+    let wait = wait.filter(|wait| *wait <= LONGEST);
     // Before what it says, which may be long: whoever reads this wants to know when to come back.
     let until = wait.map(|wait| format!(" and asks to wait {}", span(wait))).unwrap_or_default();
     let why = format!("{address} answers {status} for `{model}`{until}{}", complaint.said());

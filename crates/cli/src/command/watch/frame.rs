@@ -71,8 +71,13 @@ fn tokens(tree: &Tree, run: &RunView) -> String {
 
 /// What it does at this moment. Its children speak for themselves.
 fn doing(run: &RunView) -> String {
-    let open = run.state.open().into_iter().map(|label| (label, ""));
-    let again = run.state.waiting().iter().map(|label| (label, " is tried again soon"));
+    let open = run.state.open().into_iter().map(|label| (label, String::new()));
+    let parked: BTreeMap<_, _> = run.state.parked_steps().collect();
+    let again = run.state.waiting().iter().map(|label| match parked.get(label) {
+        None => (label, " is tried again soon".to_string()),
+        Some(None) => (label, " waits for its provider until it is resumed".to_string()),
+        Some(Some(until)) => (label, format!(" waits for its provider until {}", text::moment(*until))),
+    });
     let mut steps = Vec::new();
     for (label, more) in open.chain(again) {
         if let Some(step) = run.state.step(label).filter(|step| !matches!(&*step.ask, Ask::Delegate { .. })) {

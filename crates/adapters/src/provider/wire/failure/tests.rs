@@ -65,7 +65,7 @@ fn statuses_have_codes() {
 
 #[test]
 fn the_wait_is_read_from_every_header() {
-    let table: [(&[Header], Option<u64>); 7] = [
+    let table: [(&[Header], Option<u64>); 9] = [
         (&[("retry-after", "7")], Some(7000)),
         (&[("retry-after", "0.5")], Some(500)),
         (&[("retry-after-ms", "250"), ("retry-after", "7")], Some(250)),
@@ -73,6 +73,9 @@ fn the_wait_is_read_from_every_header() {
         (&[("date", "Sun, 06 Nov 1994 08:49:37 GMT"), ("retry-after", "Sun, 06 Nov 1994 08:49:07 GMT")], Some(0)),
         (&[("retry-after", "soon")], None),
         (&[("retry-after", "-1")], None),
+        (&[("retry-after", "2678400")], Some(2_678_400_000)),
+        // Nobody waits for the year 31,690,765.
+        (&[("retry-after", "1e15")], None),
     ];
     for (headers, expect) in table {
         assert_eq!(fail(429, headers, "").retry, Retry::After(expect), "{headers:?}");
