@@ -207,3 +207,32 @@ fn a_proxy_that_is_not_on_the_way_is_not_blamed() {
         assert_eq!(row(&doc, "provider")["layer"], layer, "{address}: {doc}");
     }
 }
+
+// Gateways often have no list of models: what a call shows counts more.
+#[test]
+fn a_server_without_a_list_is_no_failure_when_a_call_works() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            thread::spawn(move || {
+                let mut head = [0; 65_536];
+                let count = stream.read(&mut head)?;
+                let said = "{\"choices\":[{\"message\":{\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}";
+                let (status, body) = if head[..count].starts_with(b"GET") { (404, "{}") } else { (200, said) };
+                let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-type: application/json");
+                stream.write_all(format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).as_bytes())?;
+                stream.shutdown(std::net::Shutdown::Write)?;
+                stream.read_to_end(&mut Vec::new()).map(|_| ())
+            });
+        }
+    });
+    let place = at(&address, "small");
+    let listed = place.json(&["doctor"]).exits(1).json();
+    assert_eq!(row(&listed, "provider")["layer"], "address");
+    let called = place.json(&["doctor", "--call"]).exits(0).json();
+    assert_eq!(
+        (&row(&called, "call")["status"], &row(&called, "provider")["status"]),
+        (&"ok".into(), &"warning".into())
+    );
+}

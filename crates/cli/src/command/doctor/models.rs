@@ -91,12 +91,14 @@ async fn providers(args: &DoctorArgs, setup: &Setup, ambient: &Ambient) -> Vec<C
         // What no agent needs keeps no run from starting.
         let spared = models.is_empty() && row.status == Health::Failed;
         let mut row = if spared { CheckedDoc { status: Health::Warning, ..row } } else { row };
-        if args.call && row.layer.is_none_or(|layer| layer == Layer::Model.word()) {
+        // A server may answer and have no list of its models.
+        let may = |layer| [Layer::Model, Layer::Address].map(Layer::word).contains(&layer);
+        if args.call && row.layer.is_none_or(may) {
             let mut calls = Vec::new();
             for model in &models {
                 calls.push(call(setup, name, settings, model, ambient).await);
             }
-            // The server answers by a name that it does not list: then the list is what is wrong.
+            // The server answers all the same: then the list is what is wrong.
             if !calls.is_empty() && calls.iter().all(|call| call.status == Health::Ok) && row.layer.is_some() {
                 row = CheckedDoc { status: Health::Warning, fix: None, ..row };
             }
@@ -166,7 +168,7 @@ fn listed(names: &[String]) -> String {
 /// What to do about a layer.
 fn fix(layer: Layer, name: &str, settings: &Provider) -> String {
     match layer {
-        Layer::Address => "set `base_url` to the interface itself: it ends with /v1 for most servers".to_string(),
+        Layer::Address => "set `base_url` to the interface itself: it ends with /v1 for most servers; --call tries a server that has no list".to_string(),
         Layer::Proxy => format!(
             "see `providers.{name}.proxy` and `proxy_auth_env`, else HTTPS_PROXY; `proxy: none` goes without a proxy"
         ),
