@@ -46,17 +46,17 @@ const IN_ERRORS: [&str; 6] = [
     r"(?P<keep>://)[^/\s:@]+:[^/\s@]+@",
     r#"(?i)(?P<keep>\b[a-z_-]*(?:api[_-]?key|authorization|access[_-]?token|auth[_-]?token|secret|password|passwd)["']?\s*[:=]\s*["']?)(?:bearer\s+|basic\s+)?[^\s"',;&}\]\[)]+"#,
     r"(?i)(?P<keep>\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=*-]{6,}",
-    r"\b(?:sk|pk|rk|gsk|xai|nvapi|hf|r8)[-_][A-Za-z0-9_*.-]{6,}",
-    r"\b(?:AIza[A-Za-z0-9_-]{10,}|AKIA[A-Z0-9]{12,}|gh[pousr]_[A-Za-z0-9]{10,}|xox[a-z]-[A-Za-z0-9-]{6,})",
-    r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)?",
+    r"(?:\b|_)(?:sk|pk|rk|gsk|xai|nvapi|hf|r8)[-_][A-Za-z0-9_*.-]{6,}",
+    r"(?:\b|_)(?:AIza[A-Za-z0-9_-]{10,}|AKIA[A-Z0-9]{12,}|gh[pousr]_[A-Za-z0-9]{10,}|xox[a-z]-[A-Za-z0-9-]{6,})",
+    r"(?:\b|_)eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)?",
 ];
 
 /// Shapes of credentials in content. Agents work with what they read, so only the forms that vendors give their keys
 /// count, never `password = x` of a source file.
 const IN_CONTENT: [&str; 4] = [
-    r"\b(?:sk|pk|rk|gsk|xai|nvapi|hf|r8)[-_](?:[a-z]{2,8}[0-9]{0,2}[-_])*(?P<body>[A-Za-z0-9_-]{16,})",
-    r"\b(?:AIza[A-Za-z0-9_-]{35}|(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{36,}|glpat-[A-Za-z0-9_-]{20,}|xox[abeoprs]-[A-Za-z0-9-]{20,}|npm_[A-Za-z0-9]{36})",
-    r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    r"(?:\b|_)(?:sk|pk|rk|gsk|xai|nvapi|hf|r8)[-_](?:[a-z]{2,8}[0-9]{0,2}[-_])*(?P<body>[A-Za-z0-9_-]{16,})",
+    r"(?:\b|_)(?:AIza[A-Za-z0-9_-]{35}|(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{36,}|glpat-[A-Za-z0-9_-]{20,}|xox[abeoprs]-[A-Za-z0-9-]{20,}|npm_[A-Za-z0-9]{36})",
+    r"(?:\b|_)eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
 ];
 

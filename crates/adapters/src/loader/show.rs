@@ -44,10 +44,28 @@ fn excerpt(message: &Message, sources: &BTreeMap<String, String>) -> Option<Stri
     let line = sources.get(file)?.lines().nth(index)?.trim_end();
     let column = usize::try_from(message.column.unwrap_or(1).max(1)).ok()?;
     let skipped = if column > WIDTH { column - WIDTH / 2 } else { 0 };
-    let shown: String = line.chars().skip(skipped).take(WIDTH).map(visible).collect();
+    let shown: String = window(line, skipped).into_iter().map(visible).collect();
     let mark = " ".repeat(column.saturating_sub(skipped + 1).min(WIDTH));
     let bar = " ".repeat(number.to_string().len());
     Some(format!("  {number} | {shown}\n  {bar} | {mark}^\n"))
+}
+
+/// What is shown of a line, from a character on. A word that the window cuts is blotted out: half a key is not known as one,
+/// so nobody after this would hide it.
+fn window(line: &str, skipped: usize) -> Vec<char> {
+    let inside = |at: usize| line.chars().nth(at).is_some_and(|c| !parts(c));
+    let mut shown: Vec<char> = line.chars().skip(skipped).take(WIDTH).collect();
+    if skipped.checked_sub(1).is_some_and(inside) {
+        shown.iter_mut().take_while(|c| !parts(**c)).for_each(|c| *c = '\u{2026}');
+    }
+    if inside(skipped + WIDTH) {
+        shown.iter_mut().rev().take_while(|c| !parts(**c)).for_each(|c| *c = '\u{2026}');
+    }
+    shown
+}
+
+fn parts(c: char) -> bool {
+    c.is_whitespace() || matches!(c, ',' | '"' | '\'' | '[' | ']' | '{' | '}')
 }
 
 fn clean(text: &str) -> String {

@@ -252,3 +252,15 @@ fn certificates_and_proxies_are_checked_with_their_place() {
 fn lines_of(loaded: &deputize_adapters::loader::Loaded) -> Vec<String> {
     lines(&loaded.messages, Level::Error)
 }
+
+#[test]
+fn a_message_holds_a_wrong_value_whole_or_not_at_all() {
+    let key = "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abcdef";
+    for (pad, whole) in [(0, true), (400, false)] {
+        let project = format!("providers: {{openai: {{base_url: 'http://h/v1?{}={key}'}}}}", "k".repeat(pad));
+        let loaded = folder(&project, "", &[]).load();
+        let said = lines(&loaded.messages, Level::Error).join("\n");
+        assert!(said.contains("must be an address"), "{said}");
+        assert_eq!((said.contains(key), said.contains("AbCdEf")), (whole, whole), "{said}");
+    }
+}

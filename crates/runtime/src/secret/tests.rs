@@ -54,6 +54,7 @@ fn content_loses_known_secrets_and_the_keys_of_vendors() {
     );
     content("it is sk-ant-api03-AbCdEfGh0123456789abcdef!", "it is [hidden secret]!");
     content("sk-proj-AbCdEfGh_0123456789abcdef", "[hidden secret]");
+    content("my_tool_sk-ant-api03-AbCdEfGh0123456789abcdef", "my_tool[hidden secret]");
     content("AKIAABCDEFGHIJKLMNOP", "[hidden secret]");
     content("ghp_0123456789abcdefghij0123456789abcdefghij", "[hidden secret]");
     content("a -----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- b", "a [hidden secret] b");

@@ -33,13 +33,24 @@ fn what_has_no_place_is_one_line() {
 
 #[test]
 fn a_long_line_is_cut_around_the_mark() {
-    let long = format!("{}HERE{}", "a".repeat(5_000), "b".repeat(5_000));
+    let long = format!("{}HERE{}", "a ".repeat(2_500), " b".repeat(2_500));
     let shown = render(&at(1, 5_001), &sources(&long));
     let mut lines = shown.lines().skip(1);
     let (line, mark) = (lines.next().unwrap(), lines.next().unwrap());
     assert!(line.chars().count() <= WIDTH + 8);
     let column = mark.chars().position(|c| c == '^').unwrap();
     assert_eq!(line.chars().skip(column).take(4).collect::<String>(), "HERE");
+}
+
+#[test]
+fn a_word_that_the_window_cuts_is_not_shown_since_it_may_be_half_a_key() {
+    let key = "sk-ant-api03-AbCdEfGhIjKlMnOpQrSt0123456789";
+    for line in [format!("{}{key} x", "a ".repeat(WIDTH / 2 - 10)), format!("{key} {}", "a ".repeat(WIDTH))] {
+        for column in [1, u32::try_from(WIDTH).unwrap() - 30, u32::try_from(WIDTH / 2 + 61).unwrap()] {
+            let shown = render(&at(1, column), &sources(&line));
+            assert!(shown.contains(key) || !shown.contains("EfGh") && !shown.contains("QrSt"), "{shown}");
+        }
+    }
 }
 
 #[test]

@@ -108,7 +108,9 @@ impl Decoder {
         let found = match &field.node.kind {
             Kind::Unreadable => return,
             Kind::Null => "empty".to_string(),
-            Kind::Scalar { text, .. } => format!("`{}`", text.chars().take(60).collect::<String>()),
+            // Not its beginning: half a key is not known as one, so nobody would hide it.
+            Kind::Scalar { text, .. } if text.len() > 240 => format!("a text of {} characters", text.chars().count()),
+            Kind::Scalar { text, .. } => format!("`{text}`"),
             Kind::List(_) => "a list".to_string(),
             Kind::Map(_) => "a map".to_string(),
         };
