@@ -44,6 +44,7 @@ pub(crate) async fn execute(args: RunArgs, ambient: &Ambient, out: &Out) -> Resu
     let mut stored = Stored { setup, protected };
     let redactor = ambient.secrets(stored.variables());
     choices.extend(hidden(&mut stored, &mut objective, &redactor)?.inspect(|choice| out.note(&choice.text)));
+    choices.iter_mut().for_each(|choice| redactor.clean(&mut choice.text));
     let world = wire::world(&stored, ambient, shelf.store.clone())?;
     past::remember(ambient, &shelf)?;
     let blob = stored.bytes()?;

@@ -126,6 +126,16 @@ fn a_key_in_the_settings_of_a_provider_is_an_error() {
     assert!(!place.state().exists() || !holds(&bytes_below(&place.state()), CANARY));
 }
 
+//
+#[test]
+fn a_key_in_the_place_of_a_model_is_not_stored() {
+    let Scene { place, .. } = scene(answer);
+    let ended = place.json(&["run", "go", "--model", &format!("lab:{SHAPED}")]);
+    said("run", &ended);
+    assert!(holds(&bytes_below(&place.state()), HIDDEN), "the run is not in the state folder: {ended:?}");
+    clean("the state folder", &bytes_below(&place.state()));
+}
+
 /// Clears the screen, names the window, links, writes the clipboard, returns, rings, turns the direction.
 const NASTY: &str =
     "a\u{1b}[2J\u{1b}]0;own\u{7}\u{1b}]8;;http://x\u{1b}\\l\u{1b}]52;c;eA==\u{7}b\rc\u{9b}1md\u{202e}e\u{2066}f\u{8}";
