@@ -34,6 +34,7 @@ fn entry(run: &RunView, record: &Recorded) -> Option<String> {
         Event::StepInDoubt { label, .. } => Some(format!("[{label}] was under way when the run stopped\n\n")),
         Event::StepInterrupted { label, .. } => Some(format!("[{label}] was interrupted\n\n")),
         Event::Decided { label, what, why } => Some(format!("[{label}] decided: {what}: {why}\n\n")),
+        Event::Adopted { by, .. } => Some(format!("goes on with changed definitions, as {by} asked\n\n")),
         Event::MessageReceived { text, by } => Some(block(&format!("said by {by}"), text)),
         Event::ResultDiscarded { label, .. } => Some(format!("[{label}] came too late and was not used\n\n")),
         Event::CancelRequested { by, limit: None } => Some(format!("cancelled by {by}\n\n")),

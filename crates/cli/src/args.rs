@@ -57,7 +57,7 @@ pub(crate) enum Command {
     /// Show a tree with every step
     Trace(TraceArgs),
     /// Go on with an interrupted run; finished steps are not done again
-    Resume(IdArgs),
+    Resume(ResumeArgs),
     /// End a run and everything below it
     Cancel(IdArgs),
     /// Watch a scripted team review some files: offline, in seconds
@@ -276,6 +276,16 @@ pub(crate) struct IdArgs {
     /// The run: its id, a unique beginning of it, or `last`
     #[arg(value_name = "ID")]
     pub(crate) id: String,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ResumeArgs {
+    /// The run
+    #[command(flatten)]
+    pub(crate) run: IdArgs,
+    /// Go on with the agents as their files are now; the log says so. Briefs, models and budgets stay
+    #[arg(long)]
+    pub(crate) adopt: bool,
 }
 
 #[derive(Debug, ClapArgs)]

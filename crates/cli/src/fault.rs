@@ -141,6 +141,8 @@ impl From<DriveError> for Fault {
             DriveError::NoRun(run) => Fault::new("run.unknown", format!("there is no run {run}")),
             DriveError::NoStart(_) => Fault::new("store.damaged", error.to_string()),
             DriveError::Changed { .. } => Fault::new("run.changed", error.to_string()),
+            DriveError::Gone { .. } => Fault::new("run.changed", error.to_string())
+                .hint("put its file back; without --adopt the run goes on with what it has"),
             DriveError::Broken(_) => {
                 Fault::new("driver.broken", error.to_string()).hint("deputize resume goes on from the log")
             }

@@ -2,6 +2,7 @@
 //! exit code. Owns no behaviour of its own.
 
 mod ambient;
+mod adopt;
 mod amounts;
 mod args;
 mod command;

@@ -102,7 +102,7 @@ fn unset_roles(setup: &Setup) -> Vec<Choice> {
 }
 
 /// The files and folders that make the team, absolute: no agent of it may change them, wherever they lie.
-fn protected(ambient: &Ambient, agents: &[Listing], setup: &Setup) -> Vec<PathBuf> {
+pub(crate) fn protected(ambient: &Ambient, agents: &[Listing], setup: &Setup) -> Vec<PathBuf> {
     let files = agents.iter().filter_map(|agent| agent.file.as_ref()).map(|file| ambient.cwd.join(file));
     // Their folders too: a new agent file is a new agent.
     let files: Vec<PathBuf> = files.collect();
@@ -116,7 +116,7 @@ fn protected(ambient: &Ambient, agents: &[Listing], setup: &Setup) -> Vec<PathBu
 }
 
 /// All errors at once for the person, the first one for the machine.
-fn blocked(first: &Message, blockers: &[Message], loaded: &Loaded) -> Fault {
+pub(crate) fn blocked(first: &Message, blockers: &[Message], loaded: &Loaded) -> Fault {
     let count = blockers.len();
     let mut shown: String = blockers.iter().map(|m| loader::render(m, &loaded.sources)).collect();
     let errors = if count == 1 { "1 error".to_string() } else { format!("{count} errors") };

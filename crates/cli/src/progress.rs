@@ -117,6 +117,7 @@ impl<'a> Progress<'a> {
                 self.tokens = self.tokens.saturating_add(presumed.usage.tokens());
                 None
             }
+            Event::Adopted { .. } => Some(format!("{path}  goes on with changed definitions")),
             Event::CancelRequested { by, limit: None } => Some(format!("{path}  cancelled by {by}")),
             Event::CancelRequested { by, limit: Some(_) } => Some(format!("{path}  ended: the time of {by} is over")),
             Event::MessageReceived { by, .. } => Some(format!("{path}  a message of {by}")),

@@ -4,14 +4,14 @@
 use crate::fault::Fault;
 use crate::past::Shelf;
 use deputize_adapters::loader::Setup;
-use deputize_core::event::{Event, Started};
 use deputize_core::id::{Digest, RunId};
+use deputize_core::run::RunState;
 use deputize_runtime::secret::Redactor;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// The blob.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Stored {
     /// The setup.
     #[serde(flatten)]
@@ -19,6 +19,9 @@ pub(crate) struct Stored {
     /// Files that no agent may change, absolute.
     #[serde(default)]
     pub(crate) protected: Vec<PathBuf>,
+    /// Where the team was read from, absolute: what was named, else the folder. Earlier versions did not keep it.
+    #[serde(default)]
+    pub(crate) source: Option<PathBuf>,
 }
 
 impl Stored {
@@ -47,14 +50,14 @@ impl Stored {
     pub(crate) fn bytes(&self) -> Result<Vec<u8>, Fault> {
         serde_json::to_vec(self).map_err(|e| Fault::new("team.invalid", format!("the team cannot be stored: {e}")))
     }
-    /// What was stored with a tree, and its digest.
+    /// What a tree goes on with, and its digest: what was stored when it began, or what it has adopted since.
     pub(crate) async fn of(shelf: &Shelf, root: &RunId) -> Result<(Stored, Digest), Fault> {
         let log = shelf.store.read(root, 0).await?;
-        let Some(Event::RunStarted(started)) = log.into_iter().next().map(|record| record.event) else {
+        let Some(started) = RunState::fold(&log).started().cloned() else {
             let text = format!("the log of {root} does not begin with the start of a run");
             return Err(Fault::new("store.damaged", text));
         };
-        let Started { team: digest, .. } = *started;
+        let digest = started.team.clone();
         let lost = |why: String| {
             Fault::new("run.setup", format!("run {root} cannot go on: what it was started with {why}"))
                 .hint(format!("deputize trace {root} still shows all of it"))

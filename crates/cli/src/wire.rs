@@ -143,7 +143,7 @@ pub(crate) fn tools() -> Vec<ToolSpec> {
 
 /// Everything outside the core, for a run of what was stored.
 pub(crate) fn world(stored: &Stored, ambient: &Ambient, store: Arc<dyn Store>) -> Result<World, Fault> {
-    let Stored { setup, protected } = stored;
+    let Stored { setup, protected, .. } = stored;
     let protected: Vec<&Path> = protected.iter().map(PathBuf::as_path).collect();
     let tools = FileTools::open_protecting(&setup.workspace, &protected).map_err(|e| {
         Fault::new("workspace.missing", e.to_string()).hint("make the folder, or name another one with --workspace DIR")

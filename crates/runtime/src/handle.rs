@@ -161,7 +161,27 @@ pub async fn start(world: World, launch: Launch) -> Result<Ready, StartError> {
 pub async fn resume(world: World, root: &RunId, team: Arc<Team>, setup: Digest) -> Result<Ready, StartError> {
     let epoch = world.store.lease(root).await?;
     let mut ready = ready(world, team, setup, root.clone(), epoch);
-    ready.driver.recover().await?;
+    ready.driver.recover(None).await?;
+    Ok(ready)
+}
+
+/// As [`resume`], with the agents of another team: every run of the tree that is not over goes on with them, from its next
+/// step on, and its log says so. `setup` is kept as a blob, as in a [`Launch`]; `by` is who asks. Briefs, models and budgets
+/// that were given stay.
+///
+/// # Errors
+/// As [`resume`]; or an agent that the tree still needs is not in the team.
+pub async fn adopt(
+    world: World,
+    root: &RunId,
+    team: Arc<Team>,
+    setup: Vec<u8>,
+    by: &str,
+) -> Result<Ready, StartError> {
+    let blob = world.store.put(setup).await?;
+    let epoch = world.store.lease(root).await?;
+    let mut ready = ready(world, team, blob, root.clone(), epoch);
+    ready.driver.recover(Some(by)).await?;
     Ok(ready)
 }
 

@@ -13,5 +13,5 @@ pub mod secret;
 pub use clock::TokioClock;
 pub use driver::{Control, DriveError, Halt, World};
 pub use follow::Follower;
-pub use handle::{Handle, Launch, Ready, StartError, resume, start};
+pub use handle::{Handle, Launch, Ready, StartError, adopt, resume, start};
 pub use live::Live;

@@ -1,7 +1,8 @@
 //! `resume`: an interrupted tree goes on, from any folder, in the world that was stored with it.
 
+use crate::adopt;
 use crate::ambient::Ambient;
-use crate::args::IdArgs;
+use crate::args::ResumeArgs;
 use crate::drive::{self, Drive};
 use crate::exit::Exit;
 use crate::fault::Fault;
@@ -15,9 +16,12 @@ use deputize_core::id::{RunId, Time};
 use deputize_core::projection::{self, Tree};
 use std::sync::Arc;
 
+/// Who asks for changed definitions, as the log says it.
+const BY: &str = "the command line";
+
 /// Goes on with the tree of a run; one that is over is shown and left alone.
-pub(crate) async fn execute(args: &IdArgs, ambient: &Ambient, out: &Out) -> Result<Exit, Fault> {
-    let Found { shelf, head } = past::find(ambient, &args.id).await?;
+pub(crate) async fn execute(args: &ResumeArgs, ambient: &Ambient, out: &Out) -> Result<Exit, Fault> {
+    let Found { shelf, head } = past::find(ambient, &args.run.id).await?;
     let root = head.root;
     if let Some(exit) = over(&shelf, &root, out).await? {
         return Ok(exit);
@@ -34,12 +38,20 @@ pub(crate) async fn execute(args: &IdArgs, ambient: &Ambient, out: &Out) -> Resu
         return Err(Fault::new("workspace.missing", text)
             .hint("put it back; the run goes on from where it stopped, in the folder that it began in"));
     }
+    let change = adopt::look(&stored, &root, args.adopt, ambient, out)?;
+    let adopts = change.is_some();
+    let stored = change.unwrap_or(stored);
     let world = wire::world(&stored, ambient, shelf.store.clone())?;
     let interrupts = Interrupts::listen(false)?;
     let tree = past::tree(&shelf, &root).await?;
     let (tokens, early) = (tree.spent(&root).usage.tokens(), is_early(&tree, &root));
+    let blob = stored.bytes()?;
     let team = Arc::new(stored.setup.team);
-    let ready = deputize_runtime::resume(world, &root, team, digest).await?;
+    let ready = if adopts {
+        deputize_runtime::adopt(world, &root, team, blob, BY).await?
+    } else {
+        deputize_runtime::resume(world, &root, team, digest).await?
+    };
     past::report_torn(&shelf, out);
     out.note(&format!("run {root} {}", if early { "waits on: its moment has not come" } else { "goes on" }));
     let drive = Drive { ready, lock, shelf: &shelf, tokens, interrupts, background: false };

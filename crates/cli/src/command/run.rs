@@ -17,7 +17,7 @@ use deputize_core::event::Choice;
 use deputize_runtime::Launch;
 use deputize_runtime::secret::Redactor;
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Bytes of an objective from standard input.
@@ -35,13 +35,14 @@ pub(crate) async fn execute(args: RunArgs, ambient: &Ambient, out: &Out) -> Resu
     if args.detach && !args.announce {
         return detach::start(ambient, out, from_input.then_some(objective));
     }
+    let source = Some(ambient.cwd.join(team.as_deref().unwrap_or(Path::new(""))));
     let Prepared { setup, protected, mut choices } = prepare::prepare(ambient, out, &args.team, team).await?;
     past::make_state_folder(ambient)?;
     if let Some(said) = wire::close(&ambient.state) {
         out.say(&said);
     }
     let shelf = Shelf::open(ambient, setup.store.path.as_deref(), setup.store.sync)?;
-    let mut stored = Stored { setup, protected };
+    let mut stored = Stored { setup, protected, source };
     let redactor = ambient.secrets(stored.variables());
     choices.extend(hidden(&mut stored, &mut objective, &redactor)?.inspect(|choice| out.note(&choice.text)));
     choices.iter_mut().for_each(|choice| redactor.clean(&mut choice.text));

@@ -72,6 +72,15 @@ pub struct Started {
     pub choices: Vec<Choice>,
 }
 
+/// A digest that takes the place of another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// What the run had until now.
+    pub old: Digest,
+    /// What it goes on with.
+    pub new: Digest,
+}
+
 /// A step that the gate let through.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepStart {
@@ -113,6 +122,16 @@ pub enum Event {
     Recovered {
         /// Milliseconds since the newest event of the whole tree, as the driver saw it.
         idle: u64,
+    },
+    /// Somebody asked for the run to go on with definitions that have changed since it began. What it was given to do,
+    /// with and for how much stays; no model step is open.
+    Adopted {
+        /// Who.
+        by: String,
+        /// Digest of the team's blob.
+        team: Replaced,
+        /// Digest of its agent's definition.
+        definition: Replaced,
     },
     /// Intent and reservation in one.
     StepStarted(Box<StepStart>),
@@ -263,6 +282,7 @@ impl Event {
         match self {
             Event::RunStarted(_) => "run_started",
             Event::Recovered { .. } => "recovered",
+            Event::Adopted { .. } => "adopted",
             Event::StepStarted(_) => "step_started",
             Event::StepPrepared { .. } => "step_prepared",
             Event::StepSucceeded { .. } => "step_succeeded",

@@ -84,6 +84,7 @@ fn label(event: &Event) -> Option<&Label> {
         | Event::Decided { label, .. } => Some(label),
         Event::RunStarted(_)
         | Event::Recovered { .. }
+        | Event::Adopted { .. }
         | Event::Woke { .. }
         | Event::CancelRequested { .. }
         | Event::MessageReceived { .. }

@@ -8,9 +8,9 @@ use crate::context;
 use crate::definition::{InDoubt, RetryPolicy, Team, WhenOverloaded};
 use crate::depth::{DEEPEST, deeper};
 use crate::digest;
-use crate::event::Event;
+use crate::event::{Event, Replaced};
 use crate::govern;
-use crate::id::{Label, Time};
+use crate::id::{Digest, Label, Time};
 use crate::message::Usage;
 use crate::step::{Ask, EffectClass, Failure, Note, Product, Retry, Then};
 use crate::summary::Summary;
@@ -61,6 +61,16 @@ pub enum Command {
         /// The moment.
         now: Time,
     },
+    /// Go on with the definitions of another team. Follows [`Command::Recover`], after which no step of the run's own is
+    /// under way.
+    Adopt {
+        /// Who asks.
+        by: String,
+        /// Digest of the team's blob.
+        team: Digest,
+        /// Digest of the agent's definition in it.
+        definition: Digest,
+    },
     /// End the run.
     Cancel {
         /// Who asks.
@@ -110,6 +120,7 @@ impl RunState {
                 None => Vec::new(),
             },
             Command::Recover { now } => self.recover(team, now),
+            Command::Adopt { by, team, definition } => self.take_on(by, team, definition).into_iter().collect(),
             Command::Cancel { by } if self.cancelled.is_none() => vec![Event::CancelRequested { by, limit: None }],
             Command::Expire { by } if self.cancelled.is_none() => {
                 vec![Event::CancelRequested { by, limit: Some(code::BUDGET_TIME) }]
@@ -276,6 +287,18 @@ impl RunState {
         let mut events = vec![Event::Recovered { idle: now.since(self.latest) }];
         events.extend(self.open.iter().filter_map(|label| self.doubt(team, label)));
         events
+    }
+
+    /// Nothing is recorded where nothing changes, nor while a request of the old definition may be under way.
+    fn take_on(&self, by: String, team: Digest, definition: Digest) -> Option<Event> {
+        let started = self.started.as_ref()?;
+        let same = started.team == team && started.definition == definition;
+        if same || self.open.iter().any(|label| self.in_the_dark(label).is_some()) {
+            return None;
+        }
+        let team = Replaced { old: started.team.clone(), new: team };
+        let definition = Replaced { old: started.definition.clone(), new: definition };
+        Some(Event::Adopted { by, team, definition })
     }
 
     /// An open step that may have been done or not. A delegation never is: its child's log knows.

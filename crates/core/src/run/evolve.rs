@@ -6,7 +6,7 @@ use crate::budget::Spend;
 use crate::code::{self, Code};
 use crate::digest;
 use crate::event::{Event, Recorded, Started, StepStart};
-use crate::id::Label;
+use crate::id::{Digest, Label};
 use crate::step::{Ask, EffectClass, Outcome, Product, Refusal, Reserve, Then};
 use crate::summary::Finding;
 use std::sync::Arc;
@@ -34,6 +34,7 @@ impl RunState {
         match &record.event {
             Event::RunStarted(started) => self.begin(started),
             Event::Recovered { idle } => self.resumed(*idle, record.seq),
+            Event::Adopted { team, definition, .. } => self.adopted(&team.new, &definition.new),
             Event::StepStarted(start) => self.start(start, record),
             Event::StepPrepared { label, note, .. } => {
                 if let Some(step) = self.steps.get_mut(label) {
@@ -116,6 +117,22 @@ impl RunState {
         }
         for (label, attempt) in self.parked_for_good() {
             self.set(&label, Status::Retry { attempt, not_before: self.now }, seq);
+        }
+    }
+
+    /// A model step that would be made again under the same attempt, as the same request, gets a new one: its request may
+    /// come out with other bytes now, and no provider may take it for the one before.
+    fn adopted(&mut self, team: &Digest, definition: &Digest) {
+        if let Some(started) = &mut self.started {
+            let started = Arc::make_mut(started);
+            started.team.clone_from(team);
+            started.definition.clone_from(definition);
+        }
+        for label in &self.waiting {
+            let Some(Step { ask, attempt: last, status, .. }) = self.steps.get_mut(label) else { continue };
+            if let (Ask::Model { .. }, Status::Retry { attempt, .. } | Status::Parked { attempt, .. }) = (&**ask, status) {
+                *attempt = (*attempt).max(*last + 1);
+            }
         }
     }
 

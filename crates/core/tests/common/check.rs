@@ -53,7 +53,11 @@ impl Seen {
     fn take(&mut self, run: &RunId, record: &Recorded) {
         self.len += 1;
         match &record.event {
-            Event::RunStarted(_) | Event::Recovered { .. } | Event::Woke { .. } | Event::CancelRequested { .. } => {}
+            Event::RunStarted(_)
+            | Event::Recovered { .. }
+            | Event::Adopted { .. }
+            | Event::Woke { .. }
+            | Event::CancelRequested { .. } => {}
             Event::MessageReceived { text, .. } => assert!(!text.trim().is_empty(), "{run}: nothing was said"),
             Event::ResultDiscarded { label, attempt, .. } => {
                 assert!(self.open.get(label).is_none_or(|open| open != attempt), "{run}: {label} is waited for");

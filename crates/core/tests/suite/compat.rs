@@ -56,6 +56,7 @@ fn a_log_of_form_1_is_read() {
 fn the_other_kinds_of_form_1_are_read() {
     let lines = [
         r#"{"v":1,"seq":7,"at":5,"type":"cancel_requested","by":"a person"}"#,
+        r#"{"v":1,"seq":9,"at":5,"type":"adopted","by":"a person","team":{"old":"t1","new":"t2"},"definition":{"old":"d1","new":"d2"}}"#,
         r#"{"v":1,"seq":7,"at":5,"type":"cancel_requested","by":"its parent r","limit":"budget.time"}"#,
         r#"{"v":1,"seq":7,"at":5,"type":"message_received","text":"hurry","by":"a person"}"#,
         r#"{"v":1,"seq":7,"at":5,"type":"result_discarded","label":"t1","attempt":2,"code":"model.timeout","spent":{"usage":{"input_tokens":9,"cached_tokens":0,"output_tokens":1},"model_calls":0,"tool_calls":0,"runs":0}}"#,

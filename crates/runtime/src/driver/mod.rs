@@ -15,7 +15,7 @@ use deputize_core::budget::Spend;
 use deputize_core::code::Code;
 use deputize_core::definition::Team;
 use deputize_core::event::{Event, Recorded, VERSION};
-use deputize_core::id::{Digest, Label, RunId, Time};
+use deputize_core::id::{AgentName, Digest, Label, RunId, Time};
 use deputize_core::run::{Command, Delivery, RunState};
 use deputize_core::step::Note;
 use deputize_core::summary::Summary;
@@ -76,6 +76,14 @@ pub enum DriveError {
         run: RunId,
         /// What differs.
         what: &'static str,
+    },
+    /// An agent that the tree still needs is not there any more.
+    #[error("run {run} cannot go on with these definitions: its agent {agent} is not among them")]
+    Gone {
+        /// The run; one that is only reserved, too.
+        run: RunId,
+        /// Its agent.
+        agent: AgentName,
     },
     /// A fault of the driver itself; the log is intact.
     #[error("the driver broke down: {0}")]

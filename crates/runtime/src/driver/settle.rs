@@ -7,6 +7,7 @@ use crate::port::Append;
 use deputize_core::budget::Spend;
 use deputize_core::code;
 use deputize_core::context;
+use deputize_core::definition::Definition;
 use deputize_core::event::{Event, Started};
 use deputize_core::id::{Label, RunId};
 use deputize_core::run::{Command, Delivery, Next, RunState, Status, stopped};
@@ -188,6 +189,8 @@ impl Driver {
             return;
         }
         let Some(parent) = self.nodes.get(run).and_then(|n| n.state.started()) else { return };
+        // Another one than was recorded only when the tree has adopted it since.
+        let definition = self.team.agents.get(&delegation.to).map(Definition::digest);
         let started = Started {
             run: child.clone(),
             parent: Some((run.clone(), label.clone())),
@@ -197,7 +200,7 @@ impl Driver {
             brief: delegation.brief.clone(),
             model: delegation.model.clone(),
             role: delegation.role.clone(),
-            definition: delegation.definition.clone(),
+            definition: definition.unwrap_or_else(|| delegation.definition.clone()),
             team: self.team_blob.clone(),
             team_name: parent.team_name.clone(),
             program_rev: PROGRAM_REV,
