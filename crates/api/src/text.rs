@@ -4,6 +4,7 @@ use crate::docs::{RunDoc, UsageDoc};
 use crate::time::rfc3339;
 use crate::waiting::{WaitingDoc, WaitingListDoc, status_in};
 use deputize_core::brief::Mode;
+use deputize_core::event::Event;
 use deputize_core::id::{Label, RunId, Time};
 use deputize_core::projection::{self, RunView, StepRow, Tree};
 use serde_json::Value;
@@ -149,7 +150,10 @@ fn node(out: &mut String, tree: &Tree, run: &RunView, live: bool, indent: &str) 
         .state
         .started()
         .map_or(("?".to_string(), String::new()), |s| (s.agent.to_string(), head(&s.brief.objective.value, 80)));
-    let _ = writeln!(out, "{agent}  {word}  {}  \"{objective}\"", short_usage(&UsageDoc::from(&tree.spent(&run.id))));
+    let used = short_usage(&UsageDoc::from(&tree.spent(&run.id)));
+    let adopted = run.log.iter().any(|record| matches!(record.event, Event::Adopted { .. }));
+    let adopted = if adopted { "  (adopted changed definitions)" } else { "" };
+    let _ = writeln!(out, "{agent}  {word}  {used}  \"{objective}\"{adopted}");
     let rows = projection::steps(run);
     for (i, row) in rows.iter().enumerate() {
         let last = i + 1 == rows.len();

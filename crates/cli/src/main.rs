@@ -1,8 +1,8 @@
 //! The binary `deputize`: the composition root. Reads arguments and environment, hands over to one command, ends with its
 //! exit code. Owns no behaviour of its own.
 
-mod ambient;
 mod adopt;
+mod ambient;
 mod amounts;
 mod args;
 mod command;

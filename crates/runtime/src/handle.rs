@@ -171,13 +171,7 @@ pub async fn resume(world: World, root: &RunId, team: Arc<Team>, setup: Digest) 
 ///
 /// # Errors
 /// As [`resume`]; or an agent that the tree still needs is not in the team.
-pub async fn adopt(
-    world: World,
-    root: &RunId,
-    team: Arc<Team>,
-    setup: Vec<u8>,
-    by: &str,
-) -> Result<Ready, StartError> {
+pub async fn adopt(world: World, root: &RunId, team: Arc<Team>, setup: Vec<u8>, by: &str) -> Result<Ready, StartError> {
     let blob = world.store.put(setup).await?;
     let epoch = world.store.lease(root).await?;
     let mut ready = ready(world, team, blob, root.clone(), epoch);

@@ -83,7 +83,7 @@ fn the_lock_file_of_a_dead_process_is_in_nobodys_way() {
     assert!(!lock.exists());
 }
 
-// The half of F-13 that keeps a run as it was; going on with a changed definition cannot be asked for yet.
+// Going on with the changed definition has to be asked for.
 #[test]
 fn files_that_change_under_a_run_change_nothing_of_it() {
     let place = Place::team(&stuck());
@@ -100,4 +100,48 @@ fn files_that_change_under_a_run_change_nothing_of_it() {
     let pinned = |n: usize| runs[n]["events"][0]["team"].clone();
     assert_eq!(pinned(0), pinned(1), "the child, too, is of the team that the run began with");
     assert!(runs[1]["brief"]["tools"]["value"].to_string().contains("read_file"), "{}", runs[1]["brief"]);
+}
+
+#[test]
+fn a_run_in_the_background_is_cancelled() {
+    let place = Place::team(&stuck());
+    let run = place.deputize(&["run", "x", "--detach"]).exits(0).stdout.trim().to_string();
+    let doc = place.json(&["cancel", &run]).exits(0).json();
+    assert_eq!(doc["status"], "cancelled");
+    // Its process has ended too: what it drove is free.
+    let free = || place.json(&["resume", &run]).code.filter(|code| *code == 130);
+    crate::common::wait_for("its process to end", free);
+}
+
+#[test]
+fn a_run_in_the_background_is_watched_to_its_end() {
+    let place = Place::team(SLOW);
+    let run = place.deputize(&["run", "x", "--detach"]).exits(0).stdout.trim().to_string();
+    let ended = place.deputize(&["watch", &run]).exits(0);
+    assert!(format!("{}{}", ended.stdout, ended.stderr).contains("all done"), "{ended:?}");
+    assert_eq!(place.json(&["show", &run]).exits(0).json()["status"], "succeeded");
+}
+
+// covers E-60
+#[test]
+fn a_tree_whose_child_is_in_doubt_is_cancelled_with_no_driver() {
+    let child = SLOW.replacen("{latency: 100ms, calls: [{read_file", "{latency: 1h, calls: [{read_file", 1);
+    let place = Place::team(&child);
+    let mut running = place.start(&["run", "x"]);
+    let run = running.until("run ").trim_start_matches("run ").to_string();
+    crate::common::wait_for("the child's model call", || {
+        let doc = place.json(&["trace", &run, "--events"]).json();
+        doc["runs"][1]["events"].to_string().contains("step_started").then_some(())
+    });
+    running.signal("KILL");
+    running.end();
+    let doc = place.json(&["cancel", &run]).exits(0).json();
+    assert_eq!(doc["status"], "cancelled");
+    let doc = place.json(&["trace", &run, "--events"]).exits(0).json();
+    assert!(doc["runs"][1]["events"].to_string().contains("step_in_doubt"), "{doc}");
+    for run in doc["runs"].as_array().unwrap() {
+        assert_eq!(run["status"], "cancelled", "{run}");
+        let last = run["events"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["type"], "run_finished");
+    }
 }

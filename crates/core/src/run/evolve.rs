@@ -130,7 +130,9 @@ impl RunState {
         }
         for label in &self.waiting {
             let Some(Step { ask, attempt: last, status, .. }) = self.steps.get_mut(label) else { continue };
-            if let (Ask::Model { .. }, Status::Retry { attempt, .. } | Status::Parked { attempt, .. }) = (&**ask, status) {
+            if let (Ask::Model { .. }, Status::Retry { attempt, .. } | Status::Parked { attempt, .. }) =
+                (&**ask, status)
+            {
                 *attempt = (*attempt).max(*last + 1);
             }
         }
