@@ -6,7 +6,7 @@ use deputize_core::event::Event;
 use deputize_core::id::RunId;
 use deputize_core::message::Message;
 use deputize_core::summary::Terminal;
-use deputize_runtime::port::{EventStore, Signal};
+use deputize_runtime::port::{BlobStore, EventStore, Signal};
 use deputize_runtime::{Control, Halt, Live};
 use deputize_testkit::{Stage, team};
 use std::collections::BTreeMap;
@@ -235,6 +235,29 @@ lead/worker:
     let told = text(asked.messages.last().unwrap());
     assert!(told.contains("\"status\":\"failed\"") && told.contains("model.length"), "{told}");
     assert!(told.contains("the first half of it") && told.contains("cut off at the output limit"), "{told}");
+}
+
+// The same of a long one: what the parent is shown says that it is cut and where the whole is, and the whole is there.
+// covers X-11
+#[tokio::test(start_paused = true)]
+async fn fault_53_a_long_answer_that_was_cut_is_kept_whole() {
+    let long = "a word and ".repeat(30_000);
+    let script = format!(
+        "lead:\n  - calls: [{{delegate: {{agent: worker, objective: write}}}}]\n  - text: done\n\
+         lead/worker:\n  - text: {long}END\n    stop: length\n"
+    );
+    let mut team = team(&[("lead", &["worker"]), ("worker", &[])]);
+    team.budget.tree.tokens = Some(5_000_000);
+    let stage = Stage::new(team, &script);
+    stage.run().await;
+    let asked = requests(&stage, "lead").pop().unwrap();
+    let told = text(asked.messages.last().unwrap());
+    assert!(told.contains("model.length") && told.contains("cut off at the output limit"), "{told}");
+    let (_, digest) = told.rsplit_once("kept as artifact ").unwrap();
+    let digest: String = digest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == ':').collect();
+    let digest = serde_json::from_value(serde_json::json!(digest)).unwrap();
+    let whole = String::from_utf8(stage.store.get(&digest).await.unwrap().unwrap()).unwrap();
+    assert!(whole.contains(&format!("{long}END")), "the whole answer is kept");
 }
 
 // Eight reports of 200 kB: each is bounded at a character, kept whole, and the parent's next turn is asked.

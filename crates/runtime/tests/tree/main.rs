@@ -10,6 +10,7 @@ mod adopt;
 mod crash;
 mod fallback;
 mod faults;
+mod faults_late;
 mod faults_messages;
 mod faults_stop;
 mod faults_tree;
